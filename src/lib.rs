@@ -1,0 +1,5 @@
+//! Notes that coding agents learn, in git-friendly markdown layers.
+
+#![deny(missing_docs)]
+
+pub mod note;

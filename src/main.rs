@@ -1,0 +1,3 @@
+//! The `layers` command.
+
+fn main() {}
