@@ -2,4 +2,6 @@
 
 #![deny(missing_docs)]
 
+pub mod document;
 pub mod note;
+pub mod text;

@@ -1,0 +1,164 @@
+//! Lines of a content that would read as structure, and the backslash that keeps them
+//! text. Both forms use one rule: a line that would be structure, with any number of
+//! backslashes before it, has one more in the file than it says. So every text can be
+//! written, and reading gives it back.
+
+use std::borrow::Cow;
+
+use crate::text::{Line, Lines, Span, trim_blanks, trim_blanks_end, trim_blanks_start};
+
+use super::{bullet, opaque, yaml};
+
+/// The line that ends the body of a front-matter note early.
+pub(super) const END_OF_NOTE: &str = "<!-- /note -->";
+
+/// Whether a line in column 0 would end a body: a rule (which may open a block), the
+/// end mark, a section of the bullet form, a conflict marker.
+fn ends_body(text: &str) -> bool {
+    yaml::is_rule(text)
+        || is_end_of_note(text)
+        || bullet::canonical_section(trim_blanks_end(text)).is_some()
+        || is_conflict_marker(text)
+}
+
+/// Whether a line is the end mark of a body.
+pub(super) fn is_end_of_note(text: &str) -> bool {
+    trim_blanks_end(text) == END_OF_NOTE
+}
+
+/// Whether a line opens or closes a conflict of git's.
+pub(super) fn is_conflict_marker(text: &str) -> bool {
+    ["<<<<<<<", "|||||||", ">>>>>>>"].iter().any(|marker| {
+        text.strip_prefix(marker).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+    })
+}
+
+/// Whether Markdown reads the line at `offset` as code or HTML.
+fn is_opaque(spans: &[opaque::OpaqueSpan], offset: usize) -> bool {
+    spans.iter().any(|opaque| opaque.span.contains(offset))
+}
+
+/// What a body says: LF line ends, one backslash less before lines that would end it.
+pub(super) fn read_body(body: &str) -> Cow<'_, str> {
+    let has_cr = body.contains("\r\n");
+    let may_escape = body.starts_with('\\') || body.contains("\n\\");
+    if !has_cr && !may_escape {
+        return Cow::Borrowed(body);
+    }
+    let spans = if may_escape { opaque::opaque_spans(body, 0) } else { Vec::new() };
+    let mut out = String::with_capacity(body.len());
+    for line in Lines::new(body) {
+        let text = line.text(body);
+        let is_escaped =
+            text.starts_with('\\') && ends_body(text.trim_start_matches('\\')) && !is_opaque(&spans, line.start);
+        out.push_str(if is_escaped { &text[1..] } else { text });
+        if line.end > line.text_end {
+            out.push('\n');
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// A content as the body of a front-matter note, with the given line end.
+pub(super) fn write_body(content: &str, eol: &str) -> String {
+    let spans = opaque::opaque_spans(content, 0);
+    let mut out = String::with_capacity(content.len() + 8);
+    for line in Lines::new(content) {
+        let text = line.text(content);
+        let bare = text.trim_start_matches('\\');
+        let must_escape = ends_body(bare)
+            && !is_opaque(&spans, line.start)
+            // A rule alone is a rule; only above a key it opens a block.
+            && (bare.len() < text.len() || !yaml::is_rule(bare) || opens_block(content, line));
+        if must_escape {
+            out.push('\\');
+        }
+        out.push_str(text);
+        if line.end > line.text_end {
+            out.push_str(eol);
+        }
+    }
+    out
+}
+
+fn opens_block(content: &str, rule: Line) -> bool {
+    Line::at(content, rule.end).is_some_and(|next| {
+        let text = next.text(content);
+        text.starts_with('#') || yaml::key_of(text).is_some()
+    })
+}
+
+/// Whether an indented line would read as a sub-bullet, backslashes aside. Gives the
+/// offset at which a backslash stands or belongs.
+fn sub_bullet_offset(text: &str) -> Option<usize> {
+    let at = text.len() - trim_blanks_start(text).len();
+    let bare = at + (text.len() - at - text[at..].trim_start_matches('\\').len());
+    bullet::sub_bullet_at(text, bare, text.len()).map(|_| at)
+}
+
+/// One further line of a bullet as it says: one backslash less before a sub-bullet.
+pub(super) fn read_line(text: &str) -> Cow<'_, str> {
+    if text.contains('\\')
+        && let Some(at) = sub_bullet_offset(text)
+        && text[at..].starts_with('\\')
+    {
+        return Cow::Owned(format!("{}{}", &text[..at], &text[at + 1..]));
+    }
+    Cow::Borrowed(text)
+}
+
+/// One further line of a bullet as it is written.
+pub(super) fn write_line(text: &str) -> Cow<'_, str> {
+    match sub_bullet_offset(text) {
+        Some(at) => Cow::Owned(format!("{}\\{}", &text[..at], &text[at..])),
+        None => Cow::Borrowed(text),
+    }
+}
+
+/// What the lines of a bullet say together.
+pub(super) fn read_pieces<'a>(source: &'a str, pieces: &[Span]) -> Cow<'a, str> {
+    match pieces {
+        [] => Cow::Borrowed(""),
+        [only] => Cow::Borrowed(only.of(source)),
+        [first, further @ ..] => {
+            let mut out = String::from(first.of(source));
+            for piece in further {
+                out.push('\n');
+                out.push_str(&read_line(piece.of(source)));
+            }
+            // A bullet may leave its first line empty.
+            if first.is_empty() { Cow::Owned(out.trim_start_matches('\n').to_owned()) } else { Cow::Owned(out) }
+        }
+    }
+}
+
+/// A content as a body can say it: LF line ends, no empty lines around it.
+pub(super) fn normal_body(content: &str) -> String {
+    let text = content.replace("\r\n", "\n");
+    let lines: Vec<&str> = text.split('\n').collect();
+    let Some(first) = lines.iter().position(|line| !trim_blanks(line).is_empty()) else { return String::new() };
+    let last = lines.iter().rposition(|line| !trim_blanks(line).is_empty()).unwrap_or(first);
+    lines[first..=last].join("\n")
+}
+
+/// A content as a bullet can say it: as a body, with no blanks around the first line
+/// and none in empty lines.
+pub(super) fn normal_bullet(content: &str) -> String {
+    let text = normal_body(content);
+    let lines: Vec<&str> = text
+        .split('\n')
+        .enumerate()
+        .map(|(index, line)| match trim_blanks(line) {
+            "" => "",
+            trimmed if index == 0 => trimmed,
+            _ => line,
+        })
+        .collect();
+    lines.join("\n")
+}
+
+/// Evidence as both forms can say it: a reason a line, no blanks around it.
+pub(super) fn normal_evidence(evidence: &str) -> String {
+    let lines = evidence.split(['\n', '\r']).map(trim_blanks).filter(|line| !line.is_empty());
+    lines.collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,218 @@
+//! What no single line shows: conflict markers, ids used twice, notes that a fence
+//! swallows, and whether an id still stands somewhere in the text. A mistake in the
+//! text is never a deletion (01-format, "Both forms").
+
+use std::collections::HashMap;
+
+use memchr::memmem;
+
+use crate::text::{Line, Lines, Span};
+
+use super::diagnostic::{Diagnostic, Problem};
+use super::note::State;
+use super::opaque::OpaqueSpan;
+use super::{Document, Note, escape, yaml};
+
+/// Where an id stands in a layer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Presence {
+    /// As the id of the note with this index, readable or not.
+    Note(usize),
+    /// In text that is not read as its note, here.
+    Text(Span),
+    /// Nowhere.
+    Absent,
+}
+
+/// Adds what only the whole document shows, and puts the diagnostics in order.
+pub(super) fn check(document: &mut Document, opaque: &[OpaqueSpan]) {
+    let mut found = Vec::new();
+    conflicts(document, opaque, &mut found);
+    duplicates(document, &mut found);
+    swallowed(document, opaque, &mut found);
+    stray_ids(document, opaque, &mut found);
+    for note in document.notes() {
+        if note.state() == State::Good && note.content().is_empty() {
+            found.push(Diagnostic { problem: Problem::NoContent, span: first_line(document, note) });
+        }
+    }
+    if !document.source.contains('\n') && document.source.trim_end().contains('\r') {
+        found.push(Diagnostic { problem: Problem::ClassicMacLines, span: Span::at(0) });
+    }
+    document.diagnostics.extend(found);
+    document.diagnostics.sort_by_key(|diagnostic| diagnostic.span);
+}
+
+fn first_line(document: &Document, note: Note<'_>) -> Span {
+    let start = note.span().start;
+    Line::at(&document.source, start).map_or(Span::at(start), |line| Span::new(start, line.text_end))
+}
+
+/// Finds complete sets of git's markers outside of code and marks the notes they touch.
+fn conflicts(document: &mut Document, opaque: &[OpaqueSpan], found: &mut Vec<Diagnostic>) {
+    let source = &document.source;
+    let mut regions = Vec::new();
+    let mut from = 0;
+    while let Some(at) = memmem::find(&source.as_bytes()[from..], b"<<<<<<<").map(|at| from + at) {
+        from = at + 7;
+        let is_line_start = at == 0 || source.as_bytes()[at - 1] == b'\n';
+        let is_in_code = opaque.iter().any(|span| span.is_code && !span.is_open && span.span.contains(at));
+        if !is_line_start || is_in_code {
+            continue;
+        }
+        let mut has_split = false;
+        for line in Lines::within(source, Span::new(at, source.len())) {
+            let text = line.text(source);
+            if line.start == at {
+                if !escape::is_conflict_marker(text) {
+                    break;
+                }
+            } else if text == "=======" {
+                has_split = true;
+            } else if text.starts_with(">>>>>>>") && escape::is_conflict_marker(text) {
+                if has_split {
+                    regions.push(Span::new(at, line.end));
+                    from = line.end;
+                }
+                break;
+            }
+        }
+    }
+    for region in &regions {
+        let line = Line::at(source, region.start).map_or(*region, |line| Span::new(line.start, line.text_end));
+        found.push(Diagnostic { problem: Problem::ConflictMarkers, span: line });
+        for note in &mut document.notes {
+            if note.span.overlaps(*region) {
+                note.state = State::Conflicted;
+            }
+        }
+    }
+    document.conflicts = regions;
+}
+
+/// Reports ids used more than once; two equal copies are one note.
+fn duplicates(document: &Document, found: &mut Vec<Diagnostic>) {
+    let mut seen: HashMap<&str, usize> = HashMap::with_capacity(document.notes.len());
+    for note in document.notes() {
+        let Some(id) = note.id() else { continue };
+        if note.state() == State::Conflicted {
+            continue;
+        }
+        let Some(earlier) = seen.get(id).and_then(|index| document.note_at(*index)) else {
+            seen.insert(id, note.index());
+            continue;
+        };
+        let line = earlier.location().line;
+        let problem = if is_equal_copy(earlier, note) {
+            Problem::EqualCopy(id.to_owned(), line)
+        } else {
+            Problem::DuplicateId(id.to_owned(), line)
+        };
+        found.push(Diagnostic { problem, span: first_line(document, note) });
+    }
+}
+
+/// Whether two notes say the same in every field.
+pub(super) fn is_equal_copy(one: Note<'_>, other: Note<'_>) -> bool {
+    let all = |note: Note<'_>| {
+        let mut fields = note.fields();
+        fields.sort();
+        fields.into_iter().map(|field| (note.get(&field).map(|text| text.into_owned()), field)).collect::<Vec<_>>()
+    };
+    one.kind() == other.kind() && one.state() == other.state() && one.content() == other.content() && all(one) == all(other)
+}
+
+/// Reports a fence or comment that is never closed and has notes in it.
+fn swallowed(document: &Document, opaque: &[OpaqueSpan], found: &mut Vec<Diagnostic>) {
+    let Some(last) = opaque.last().filter(|last| last.is_open) else { return };
+    let source = &document.source;
+    let mut ids = Vec::new();
+    let mut is_rule_above = false;
+    for line in Lines::within(source, last.span) {
+        let text = line.text(source);
+        if let Some(id) = bullet_id(text) {
+            ids.push(id.to_owned());
+        } else if is_rule_above {
+            ids.extend(yaml::ids_in(source, line.span()).into_iter().map(str::to_owned));
+        }
+        is_rule_above = yaml::is_rule(text) || is_rule_above && yaml::key_of(text).is_some();
+    }
+    if !ids.is_empty() {
+        let span = Line::at(source, last.span.start).map_or(last.span, |line| Span::new(last.span.start, line.text_end));
+        found.push(Diagnostic { problem: Problem::Swallowed(ids), span });
+    }
+}
+
+/// The id of a line that looks like a bullet of ours.
+fn bullet_id(text: &str) -> Option<&str> {
+    let rest = text.trim_start().strip_prefix('-')?.trim_start().strip_prefix("**[")?;
+    rest.split_once("]**").map(|(id, _)| id.trim()).filter(|id| !id.is_empty())
+}
+
+/// Reports `id:` lines right below a `---` that open no note.
+fn stray_ids(document: &Document, opaque: &[OpaqueSpan], found: &mut Vec<Diagnostic>) {
+    let source = &document.source;
+    let mut notes = document.notes.iter().peekable();
+    for at in memmem::find_iter(source.as_bytes(), b"id:") {
+        while notes.peek().is_some_and(|note| note.head_end <= at) {
+            notes.next();
+        }
+        let is_in_head = notes.peek().is_some_and(|note| note.head.contains(at));
+        if is_in_head || opaque.iter().any(|opaque| opaque.span.contains(at)) {
+            continue;
+        }
+        let line_start = source[..at].rfind('\n').map_or(0, |newline| newline + 1);
+        let Some(line) = Line::at(source, line_start) else { continue };
+        let id = source[at + 3..line.text_end].trim().trim_matches(['"', '\'']);
+        let above = source[..line_start].trim_end_matches(['\n', '\r']);
+        let above = above.rsplit('\n').next().unwrap_or("");
+        let is_alone = source[line_start..at].trim().is_empty();
+        if is_alone && above.trim() == "---" && crate::note::is_well_formed_id(id) {
+            let span = Span::new(line_start, line.text_end);
+            found.push(Diagnostic { problem: Problem::IdInText(id.to_owned()), span });
+        }
+    }
+}
+
+impl Document {
+    /// Where an id stands: as a note, readable or not, or still as text in a place
+    /// where its note may have been (a fence that is not closed, a missing blank line,
+    /// a blend of two notes). Only an absent id may be taken for a deletion.
+    pub fn presence(&self, id: &str) -> Presence {
+        if let Some(note) = self.note(id) {
+            return Presence::Note(note.index());
+        }
+        if id.is_empty() {
+            return Presence::Absent;
+        }
+        let source = self.source.as_bytes();
+        for at in memmem::find_iter(source, id.as_bytes()) {
+            let end = at + id.len();
+            let before = self.source[..at].rsplit('\n').next().unwrap_or("");
+            let behind = self.source[end..].split('\n').next().unwrap_or("");
+            let is_bullet = before.trim_end().ends_with('[') && behind.trim_start().starts_with(']');
+            let key = before.trim_end_matches([' ', '\t', '"', '\'']);
+            let is_key = key.strip_suffix("id:").is_some_and(|lead| {
+                lead.trim_matches([' ', '\t', '>', '<', '!', '-', '{', '"']).is_empty()
+            });
+            let is_whole = behind.trim_start_matches(['"', '\'']).chars().next().is_none_or(|c| c.is_whitespace() || matches!(c, ',' | '}' | '#'));
+            if is_bullet || is_key && is_whole {
+                return Presence::Text(Span::new(at, end));
+            }
+        }
+        Presence::Absent
+    }
+
+    /// Whether the note is a later, equal copy of one with the same id: both are one note.
+    pub fn is_equal_copy(&self, note: Note<'_>) -> bool {
+        let first = note.id().and_then(|id| self.note(id));
+        first.is_some_and(|first| first.index() < note.index() && is_equal_copy(first, note))
+    }
+
+    /// The text of a field of an id for which the layer has several notes is of no use;
+    /// this gives them all.
+    pub fn notes_with_id<'a>(&'a self, id: &'a str) -> impl Iterator<Item = Note<'a>> {
+        self.notes().filter(move |note| note.id() == Some(id))
+    }
+}
+

@@ -1,0 +1,254 @@
+//! Which parts of a layer Markdown reads as code or HTML, where nothing is a note.
+//!
+//! pulldown-cmark decides, by its byte offsets. It is asked only where it has
+//! something to say: a stretch of text without a line that could open a fence, an
+//! HTML block or an indented sub-bullet has no such parts. [`Opaque`] therefore
+//! watches the lines go by, remembers the last line at which every container is
+//! closed, and on a suspicious line has the text from there on parsed, up to a line
+//! where all is closed again. `tests/parse_props.rs` holds it equal to parsing everything.
+
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
+
+use crate::text::{Line, Span};
+
+use super::bullet;
+
+/// A stretch of code or HTML.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct OpaqueSpan {
+    pub(super) span: Span,
+    /// Code rather than HTML.
+    pub(super) is_code: bool,
+    /// Never closed: it reaches the end of the text only for want of an end.
+    pub(super) is_open: bool,
+}
+
+/// What Markdown makes of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reading {
+    /// Ordinary text, which may be a note.
+    Text,
+    /// Part of code.
+    Code,
+    /// Part of an HTML block; `true` for its first line.
+    Html(bool),
+}
+
+pub(super) struct Opaque<'a> {
+    source: &'a str,
+    /// Every line before this offset is settled by `spans`.
+    known_until: usize,
+    /// A line start at which no container, fence or HTML block is open.
+    safe: usize,
+    spans: Vec<OpaqueSpan>,
+    cursor: usize,
+    /// Ask for everything at once, as the plain definition has it.
+    asks_always: bool,
+}
+
+impl<'a> Opaque<'a> {
+    pub(super) const fn new(source: &'a str, start: usize, asks_always: bool) -> Self {
+        Self { source, known_until: start, safe: start, spans: Vec::new(), cursor: 0, asks_always }
+    }
+
+    /// All spans found so far; complete behind the last line read.
+    pub(super) fn into_spans(self) -> Vec<OpaqueSpan> {
+        self.spans
+    }
+
+    /// How Markdown reads `line`. Lines are to be asked for in order.
+    #[inline]
+    pub(super) fn reading(&mut self, line: Line) -> Reading {
+        if line.start >= self.known_until {
+            if !self.asks_always && !is_suspicious(self.source, line) {
+                return Reading::Text;
+            }
+            self.settle(line);
+        }
+        self.settled(line)
+    }
+
+    /// Tells that every container is closed at `offset`, a line start behind all lines read.
+    #[inline]
+    pub(super) fn restart(&mut self, offset: usize) {
+        self.safe = offset;
+        if self.known_until > offset {
+            // What was parsed beyond did not know of the restart.
+            self.known_until = offset;
+            let keep = self.spans.partition_point(|opaque| opaque.span.start < offset);
+            self.spans.truncate(keep);
+            self.cursor = self.cursor.min(keep);
+        }
+    }
+
+    /// Tells that the ordinary line at `offset` closes every container before it.
+    #[inline]
+    pub(super) fn passes_safe_line(&mut self, offset: usize) {
+        self.safe = offset;
+    }
+
+    fn settled(&mut self, line: Line) -> Reading {
+        let text = line.text(self.source);
+        let first = line.start + (text.len() - text.trim_start_matches([' ', '\t']).len());
+        while self.spans.get(self.cursor).is_some_and(|opaque| opaque.span.end <= first) {
+            self.cursor += 1;
+        }
+        match self.spans.get(self.cursor) {
+            Some(opaque) if opaque.span.contains(first) => {
+                if opaque.is_code {
+                    Reading::Code
+                } else {
+                    Reading::Html(opaque.span.start >= line.start)
+                }
+            }
+            _ => Reading::Text,
+        }
+    }
+
+    /// Parses from the last safe line to a line where all is closed again.
+    fn settle(&mut self, line: Line) {
+        let from = self.safe.min(line.start);
+        // The least stretch to ask for doubles, so that the work stays linear in
+        // the length of what is found to be code or HTML.
+        let mut least = line.end;
+        loop {
+            let until = if self.asks_always { self.source.len() } else { next_boundary(self.source, least) };
+            let spans = opaque_spans(&self.source[from..until], from);
+            let is_open = spans.last().is_some_and(|last| last.is_open);
+            if is_open && until < self.source.len() {
+                least = (from + 2 * (until - from)).min(self.source.len());
+                while !self.source.is_char_boundary(least) {
+                    least += 1;
+                }
+                continue;
+            }
+            let keep = self.spans.partition_point(|opaque| opaque.span.start < from);
+            self.spans.truncate(keep);
+            self.cursor = self.cursor.min(keep);
+            self.spans.extend(spans);
+            self.known_until = until;
+            return;
+        }
+    }
+}
+
+/// The first line start at or behind `least` at which every container is closed if
+/// no code or HTML is open: a heading, a bullet in column 0, a metadata block.
+fn next_boundary(source: &str, least: usize) -> usize {
+    let mut at = least;
+    if at > 0 && source.as_bytes()[at - 1] != b'\n' {
+        at = Line::at(source, at).map_or(source.len(), |rest| rest.end);
+    }
+    while let Some(line) = Line::at(source, at) {
+        if is_boundary(line.text(source)) {
+            return line.start;
+        }
+        at = line.end;
+    }
+    source.len()
+}
+
+/// Whether a line of ordinary text closes everything above it.
+#[inline]
+pub(super) fn is_boundary(text: &str) -> bool {
+    match text.as_bytes() {
+        // Not a setext underline, and no thematic break needs to be told apart.
+        [b'-', b' ', rest @ ..] => rest.first().is_some_and(u8::is_ascii_graphic) && rest[0] != b'-',
+        [b'#', ..] => {
+            let rest = text.trim_start_matches('#');
+            text.len() - rest.len() <= 6 && rest.starts_with(' ')
+        }
+        _ => text == "---",
+    }
+}
+
+/// Whether a line could open a fence or an HTML block, or could be a sub-bullet
+/// that an indented code block hides.
+#[inline]
+fn is_suspicious(source: &str, line: Line) -> bool {
+    let bytes = &source.as_bytes()[line.start..line.text_end];
+    let Some(&first) = bytes.first() else { return false };
+    if first.is_ascii_alphabetic() || first == b'#' || first >= 0x80 {
+        return false;
+    }
+    // What may stand before a block's first character: indentation, list and quote marks.
+    let mut at = 0;
+    let mut columns = 0;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b' ' => columns += 1,
+            b'\t' => columns += 4 - columns % 4,
+            _ => break,
+        }
+        at += 1;
+    }
+    if columns >= 4 && bullet::sub_bullet(source, line.start, line.text_end).is_some() {
+        return true;
+    }
+    let rest = &bytes[at..];
+    let marks = rest
+        .iter()
+        .take_while(|byte| matches!(byte, b' ' | b'\t' | b'>' | b'-' | b'*' | b'+' | b'.' | b')' | b'0'..=b'9'))
+        .count();
+    let rest = &rest[marks..];
+    rest.first() == Some(&b'<') || rest.starts_with(b"```") || rest.starts_with(b"~~~")
+}
+
+/// The code and HTML blocks of `text`, with `offset` added to their spans.
+pub(super) fn opaque_spans(text: &str, offset: usize) -> Vec<OpaqueSpan> {
+    let mut spans = Vec::new();
+    // Whatever is open inside a list item or a quote ends with it, at the next
+    // boundary at the latest; only outside can it go on.
+    let mut containers = 0_usize;
+    for (event, range) in Parser::new_ext(text, Options::empty()).into_offset_iter() {
+        let (is_code, is_closed) = match event {
+            Event::Start(Tag::Item | Tag::BlockQuote(_)) => {
+                containers += 1;
+                continue;
+            }
+            Event::End(TagEnd::Item | TagEnd::BlockQuote(_)) => {
+                containers = containers.saturating_sub(1);
+                continue;
+            }
+            Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) => (true, is_fence_closed(&text[range.clone()])),
+            Event::Start(Tag::CodeBlock(CodeBlockKind::Indented)) => (true, true),
+            Event::Start(Tag::HtmlBlock) => (false, is_html_closed(text, range.clone().into())),
+            _ => continue,
+        };
+        let reaches_end = text[range.end..].trim_ascii().is_empty();
+        spans.push(OpaqueSpan {
+            span: Span::new(offset + range.start, offset + range.end),
+            is_code,
+            is_open: containers == 0 && reaches_end && !is_closed,
+        });
+    }
+    spans
+}
+
+/// Whether the last line of a fenced block is its closing fence.
+fn is_fence_closed(block: &str) -> bool {
+    let Some(mark) = block.bytes().next() else { return false };
+    let opening = block.bytes().take_while(|byte| *byte == mark).count();
+    let Some((_, last)) = block.trim_end().rsplit_once('\n') else { return false };
+    let fence = last.trim_start_matches(' ');
+    last.len() - fence.len() <= 3 && fence.len() >= opening && fence.bytes().all(|byte| byte == mark)
+}
+
+/// Whether an HTML block has come to its end within `text`
+/// (CommonMark 0.31, "HTML blocks": kinds 1 to 5 end at a mark, 6 and 7 at a blank line).
+fn is_html_closed(text: &str, span: Span) -> bool {
+    let block = span.of(text).trim_start().to_ascii_lowercase();
+    for (start, end) in [("<!--", "-->"), ("<?", "?>"), ("<![cdata[", "]]>"), ("<!", ">")] {
+        if block.starts_with(start) {
+            return block.contains(end);
+        }
+    }
+    for name in ["script", "pre", "style", "textarea"] {
+        let Some(rest) = block.strip_prefix('<').and_then(|rest| rest.strip_prefix(name)) else { continue };
+        if rest.is_empty() || rest.starts_with([' ', '\t', '>', '\n', '\r']) {
+            return ["</script>", "</pre>", "</style>", "</textarea>"].iter().any(|end| block.contains(end));
+        }
+    }
+    let tail = &text[span.end..];
+    if block.ends_with('\n') { !tail.is_empty() } else { tail.matches('\n').count() > 1 }
+}
