@@ -17,10 +17,13 @@ mod guard;
 mod note;
 mod opaque;
 mod parse;
+mod spell;
 mod yaml;
 
 
+pub use compose::{NewNote, Place};
 pub use diagnostic::{Diagnostic, Problem, Severity};
+pub use edit::{Change, EditError, Refusal};
 
 pub use field::Field;
 
@@ -52,12 +55,21 @@ pub struct Segment {
     pub span: Span,
 }
 
+/// The stretch below a heading that gives bullets their kind.
+#[derive(Clone, Copy, Debug)]
+struct Section {
+    kind: crate::note::Kind,
+    /// The heading's line, with its line end.
+    heading: Span,
+    /// Where the next section, another kind of heading's section or the text ends it.
+    end: usize,
+}
+
 /// The optional metadata block at the start of a layer.
 #[derive(Clone, Debug)]
-pub(crate) struct HeaderData {
-    pub(crate) span: Span,
-    pub(crate) yaml: Span,
-    pub(crate) entries: std::ops::Range<usize>,
+struct HeaderData {
+    span: Span,
+    entries: std::ops::Range<usize>,
 }
 
 /// A parsed layer. It owns its text.
@@ -71,15 +83,16 @@ pub(crate) struct HeaderData {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Document {
-    pub(crate) source: String,
-    pub(crate) segments: Vec<Segment>,
-    pub(crate) notes: Vec<NoteData>,
-    pub(crate) entries: Vec<Entry>,
+    source: String,
+    segments: Vec<Segment>,
+    notes: Vec<NoteData>,
+    entries: Vec<Entry>,
     /// The lines of bullets' contents, without their indentation.
-    pub(crate) pieces: Vec<Span>,
-    pub(crate) header: Option<HeaderData>,
-    pub(crate) diagnostics: Vec<Diagnostic>,
-    pub(crate) conflicts: Vec<Span>,
+    pieces: Vec<Span>,
+    header: Option<HeaderData>,
+    sections: Vec<Section>,
+    diagnostics: Vec<Diagnostic>,
+    conflicts: Vec<Span>,
 }
 
 impl Document {
@@ -160,7 +173,7 @@ impl Document {
 
     /// The line end in use around an offset: that of the line it stands in, else of
     /// the line above, else LF.
-    pub(crate) fn eol_at(&self, offset: usize) -> &'static str {
+    fn eol_at(&self, offset: usize) -> &'static str {
         let source = self.source.as_bytes();
         let offset = offset.min(source.len());
         let newline = memchr::memchr(b'\n', &source[offset..])

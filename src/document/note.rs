@@ -7,7 +7,7 @@ use crate::note::{Approval, DEFAULT_IMPORTANCE, Kind, Scope};
 use crate::text::{Location, Span, locate};
 
 use super::field::{Entry, Field};
-use super::{Document, bullet, escape};
+use super::{Document, SegmentKind, bullet, escape};
 
 /// How a note is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
@@ -33,7 +33,7 @@ pub enum State {
 
 /// Where the content of a note stands.
 #[derive(Clone, Debug)]
-pub(crate) enum Content {
+pub(super) enum Content {
     /// One stretch, without the empty lines around it.
     Body(Span),
     /// The lines in [`Document::pieces`], each without its indentation.
@@ -41,24 +41,24 @@ pub(crate) enum Content {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct NoteData {
-    pub(crate) form: Form,
-    pub(crate) state: State,
-    pub(crate) kind: Kind,
+pub(super) struct NoteData {
+    pub(super) form: Form,
+    pub(super) state: State,
+    pub(super) kind: Kind,
     /// From its first to behind its last byte, line ends included. In the bullet form
     /// a line of prose may stand in between.
-    pub(crate) span: Span,
+    pub(super) span: Span,
     /// Its fields in [`Document::entries`].
-    pub(crate) entries: Range<usize>,
-    pub(crate) content: Content,
+    pub(super) entries: Range<usize>,
+    pub(super) content: Content,
     /// Front matter: the YAML. Bullet: the line of the bullet, with its line end.
-    pub(crate) head: Span,
+    pub(super) head: Span,
     /// Front matter: behind the closing `---` line. Bullet: behind `]**` or the dash.
-    pub(crate) head_end: usize,
+    pub(super) head_end: usize,
     /// Columns by which further lines of a bullet are indented.
-    pub(crate) indent: usize,
+    pub(super) indent: usize,
     /// Whether the fields' places are known, so that they can be edited.
-    pub(crate) is_editable: bool,
+    pub(super) is_editable: bool,
 }
 
 /// A note of a [`Document`].
@@ -109,6 +109,24 @@ impl<'a> Note<'a> {
     /// Its bytes. In the bullet form a line of prose may stand in between.
     pub fn raw(self) -> &'a str {
         self.data().span.of(&self.document.source)
+    }
+
+    /// The stretches that are its own, without prose in between.
+    pub(super) fn own_spans(self) -> impl Iterator<Item = Span> + use<'a> {
+        let (segments, span) = (&self.document.segments, self.span());
+        let first = segments.partition_point(|segment| segment.span.start < span.start);
+        let inside = segments[first..].iter().take_while(move |segment| segment.span.start < span.end);
+        inside.filter(move |segment| segment.kind == SegmentKind::Note(self.index)).map(|segment| segment.span)
+    }
+
+    /// The bytes that are its own, without prose in between.
+    pub fn own_bytes(self) -> Cow<'a, str> {
+        let mut own = self.own_spans().map(|span| span.of(&self.document.source));
+        let head = own.next().unwrap_or("");
+        match own.next() {
+            None => Cow::Borrowed(head),
+            Some(second) => Cow::Owned([head, second].into_iter().chain(own).collect()),
+        }
     }
 
     /// The last entry of a field: of several sub-bullets the last counts.

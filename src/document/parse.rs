@@ -12,7 +12,7 @@ use super::diagnostic::{Diagnostic, Problem};
 use super::field::{Entry, Field, Style};
 use super::note::{Content, Form, NoteData, State};
 use super::opaque::{self, Opaque};
-use super::{Document, HeaderData, Segment, SegmentKind, escape, guard, note, yaml};
+use super::{Document, HeaderData, Section, Segment, SegmentKind, escape, guard, note, yaml};
 
 const BOM: char = '\u{FEFF}';
 
@@ -48,6 +48,7 @@ struct Parser<'a> {
     entries: Vec<Entry>,
     pieces: Vec<Span>,
     header: Option<HeaderData>,
+    sections: Vec<Section>,
     diagnostics: Vec<Diagnostic>,
     /// Where the text above is such that a `---` would underline it.
     is_text_above: bool,
@@ -68,6 +69,7 @@ pub(super) fn parse(source: String, asks_always: bool) -> Document {
         entries: Vec::new(),
         pieces: Vec::new(),
         header: None,
+        sections: Vec::new(),
         diagnostics: Vec::new(),
         is_text_above: false,
         reading: opaque::Reading::Text,
@@ -81,10 +83,13 @@ pub(super) fn parse(source: String, asks_always: bool) -> Document {
     }
     parser.close();
     parser.emit_to(source.len(), SegmentKind::Prose);
-    let Parser { segments, notes, entries, pieces, header, diagnostics, opaque, .. } = parser;
+    let Parser { segments, notes, entries, pieces, header, mut sections, diagnostics, opaque, .. } = parser;
+    if let Some(last) = sections.last_mut().filter(|last| last.end == 0) {
+        last.end = source.len();
+    }
     let opaque = opaque.into_spans();
     let mut document =
-        Document { source, segments, notes, entries, pieces, header, diagnostics, conflicts: Vec::new() };
+        Document { source, segments, notes, entries, pieces, header, sections, diagnostics, conflicts: Vec::new() };
     guard::check(&mut document, &opaque);
     document
 }
@@ -131,7 +136,7 @@ impl Parser<'_> {
             return None;
         }
         let span = Span::new(first.start, block.end);
-        self.header = Some(HeaderData { span, yaml: block.yaml, entries: kept..self.entries.len() });
+        self.header = Some(HeaderData { span, entries: kept..self.entries.len() });
         self.emit(first.start, block.end, SegmentKind::Header);
         self.opaque.restart(block.end);
         Some(block.end)
@@ -278,6 +283,12 @@ impl Parser<'_> {
         }
     }
 
+    fn end_section(&mut self, at: usize) {
+        if let Some(last) = self.sections.last_mut().filter(|last| last.end == 0) {
+            last.end = at;
+        }
+    }
+
     fn front_matter_note(&mut self, opening: Line, block: yaml::Block, kept: usize, problem: Option<Diagnostic>) {
         let index = self.notes.len();
         let mut state = State::Good;
@@ -325,6 +336,10 @@ impl Parser<'_> {
                 self.close();
                 if let Heading::Section(kind) = bullet::heading(text) {
                     self.section = kind;
+                    self.end_section(line.start);
+                    if let Some(kind) = kind {
+                        self.sections.push(Section { kind, heading: line.span(), end: 0 });
+                    }
                 }
                 self.is_text_above = false;
                 self.emit(line.start, line.end, SegmentKind::Prose);
