@@ -5,3 +5,4 @@
 pub mod files;
 pub mod note;
 pub mod slug;
+pub mod workspace;

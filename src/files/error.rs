@@ -163,7 +163,7 @@ pub enum WriteError {
         to: ChangedTo,
     },
     /// The file's mode forbids writing; a rename would go around that.
-    #[error("{path} is read-only (mode {mode:04o}); `chmod u+w` it if it is to be changed", path = path.display())]
+    #[error("{path} is read-only for this user (mode {mode:04o}); `chmod` it if it is to be changed", path = path.display())]
     ReadOnly {
         /// The file.
         path: PathBuf,

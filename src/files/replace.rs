@@ -88,8 +88,7 @@ fn overwrite(path: &Path, target: &Path, old: &[u8], bytes: &[u8]) -> Result<Wro
     }
     let folder = folder_of(target);
     let temporary = write_temporary(path, &folder, bytes, NewFile::Private.file_mode(), |file| {
-        refuse_read_only(path, &metadata, file)?;
-        carry_over(&metadata, file).on(Action::SetMode, path)
+        carry_over(path, &metadata, file)
     })?;
     compare(path, Expected::Bytes(old), &read_bytes(target)?)?;
     temporary.persist(target).map_err(|error| error.error).on::<WriteError>(Action::Rename, path)?;
@@ -128,36 +127,29 @@ fn compare(path: &Path, expected: Expected<'_>, held: &Found<Vec<u8>>) -> Result
     Err(WriteError::Changed { path: path.to_owned(), to })
 }
 
-/// Whether the mode lets us write, found without opening the file for writing: watchers
-/// would take that for a save. Who we are is read off our own temporary file.
-fn refuse_read_only(path: &Path, old: &Metadata, temporary: &File) -> Result<(), WriteError> {
+/// Gives the temporary file the owner, group and mode of the file that it replaces, and
+/// refuses if that mode does not let us write. Opening the file would answer that too, but
+/// watchers take it for a save; so who we are is read off our own temporary file.
+fn carry_over(path: &Path, old: &Metadata, temporary: &File) -> Result<(), WriteError> {
     const ROOT: u32 = 0;
-    let we = temporary.metadata().on::<WriteError>(Action::Inspect, path)?.uid();
-    let writable_by = if old.uid() == we {
-        0o200
-    } else if we == ROOT {
-        0o222
-    } else {
-        // Which groups we are in is not to be had without C; the folder let us in already.
-        0o022
-    };
+    let fresh = temporary.metadata().on::<WriteError>(Action::Inspect, path)?;
     let mode = old.mode() & 0o7777;
+    // The system gives a file of ours to those groups only that we are in.
+    let in_group = fresh.gid() == old.gid() || fchown(temporary, None, Some(old.gid())).is_ok();
+    let writable_by = match fresh.uid() {
+        we if we == old.uid() => 0o200,
+        ROOT => 0o222,
+        _ if in_group => 0o020,
+        _ => 0o002,
+    };
     if mode & writable_by == 0 {
         return Err(WriteError::ReadOnly { path: path.to_owned(), mode });
-    }
-    Ok(())
-}
-
-/// Gives the temporary file the owner, group and mode of the file that it replaces.
-fn carry_over(old: &Metadata, temporary: &File) -> io::Result<()> {
-    let fresh = temporary.metadata()?;
-    let mut mode = old.mode() & 0o7777;
-    if fresh.gid() != old.gid() && fchown(temporary, None, Some(old.gid())).is_err() {
-        mode = (mode & !0o070) | ((mode & 0o007) << 3);
     }
     if fresh.uid() != old.uid() {
         // Only root may give files away; in a team's folder the last writer owns the file.
         let _ = fchown(temporary, Some(old.uid()), None);
     }
-    temporary.set_permissions(Permissions::from_mode(mode))
+    // Another group than before gets no more than everybody has.
+    let kept = if in_group { mode } else { (mode & !0o070) | ((mode & 0o007) << 3) };
+    temporary.set_permissions(Permissions::from_mode(kept)).on(Action::SetMode, path)
 }
