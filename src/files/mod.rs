@@ -4,7 +4,7 @@
 //!
 //! - [`read_text`]: a file is there, or absent, or nobody can tell. What cannot
 //!   be read is never taken for deleted.
-//! - [`replace`]: a file is replaced whole or not at all, and only if it still
+//! - [`replace()`]: a file is replaced whole or not at all, and only if it still
 //!   holds what was read.
 //! - [`Lock`]: writers of one root take turns.
 //!

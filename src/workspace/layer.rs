@@ -79,7 +79,7 @@ impl LayerRef {
         Ok(files::read_text(&self.path)?)
     }
 
-    /// Puts `bytes` there if it still is as `expected`; see [`files::replace`]. A refused
+    /// Puts `bytes` there if it still is as `expected`; see [`files::replace()`]. A refused
     /// layer is not written.
     pub fn replace(&self, expected: Expected<'_>, bytes: &[u8]) -> Result<Wrote, WorkspaceError> {
         self.refuse()?;
