@@ -40,7 +40,7 @@ fn helper_process_with_a_lock() {
     if rounds.is_none() {
         let _lock = Lock::acquire(&root, Duration::from_secs(5)).unwrap();
         println!("\nheld");
-        std::thread::sleep(Duration::from_secs(60));
+        std::thread::sleep(Duration::from_mins(1));
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use super::env::Env;
 use super::error::{Notice, WorkspaceError};
@@ -73,17 +73,36 @@ pub(crate) struct Places<'a> {
 impl Places<'_> {
     /// The names under which pi may keep this project's notes, the working directory's
     /// first, the one that the whole project shares last.
-    pub(crate) fn pi_names(&self) -> Vec<String> {
-        let mut names: Vec<String> = Vec::new();
+    pub(crate) fn pi_names(&self) -> PiNames {
+        let mut names = PiNames::default();
         let roots = self.work_tree.into_iter().flat_map(|tree| [&*tree.root, &*tree.main]);
         for place in [self.cwd_as_given, self.cwd].into_iter().chain(roots) {
             // pi's paths are JavaScript strings, in which what is no text is U+FFFD.
             let name = pi_slug(Some(&place.to_string_lossy()));
-            names.retain(|known| *known != name);
-            names.push(name);
+            let list = if keeps_every_folder(place) { &mut names.usable } else { &mut names.doubtful };
+            list.retain(|known| *known != name);
+            list.push(name);
         }
         names
     }
+}
+
+#[derive(Default)]
+pub(crate) struct PiNames {
+    pub(crate) usable: Vec<String>,
+    /// Names of other directories too; see [`keeps_every_folder`].
+    pub(crate) doubtful: Vec<String>,
+}
+
+/// Whether pi's slug has something of each folder's name. It keeps ASCII letters and
+/// digits only, so `/w/가나` and every other such folder below `/w` have the slug of `/w`
+/// itself: a name for all of them is the name of none.
+fn keeps_every_folder(place: &Path) -> bool {
+    let mut names = place.components().filter_map(|component| match component {
+        Component::Normal(name) => Some(name.as_encoded_bytes()),
+        _ => None,
+    });
+    place.file_name().is_some() && names.all(|name| name.iter().any(u8::is_ascii_alphanumeric))
 }
 
 /// A key, its giver, and whether the directory would have it anyway.

@@ -24,6 +24,7 @@
 //! directory, the work tree's root and the main work tree's root: subdirectories and
 //! linked worktrees see one project. It belongs to the directory: with a key given by
 //! hand that is not the directory's own, it is another project's file and not in reach.
+//! Nor is one whose slug has lost a whole folder's name, since other directories share it.
 
 mod env;
 mod error;
@@ -59,7 +60,7 @@ pub struct Workspace {
     /// The layers in reach, lowest precedence first. The global layer and the home layer
     /// that is written are always here, the others only if something stands at their path.
     pub layers: Vec<LayerRef>,
-    /// Layers on the way that belong to other keys; not in reach, and not read.
+    /// Layers on the way that belong to other keys, or may; not in reach, and not read.
     pub others: Vec<PathBuf>,
     /// What a person should know about; nothing here stops a command.
     pub notices: Vec<Notice>,
@@ -100,14 +101,17 @@ impl Workspace {
         if let Some(tree) = &work_tree {
             repo::layers_in_reach(&folders, &found.key, tree, &mut layers, &mut others);
         }
+        others.extend(home::present(&root, &pi_names.doubtful));
         let pi_names = if found.is_own {
-            pi_names
+            pi_names.usable
         } else {
-            others.extend(home::present(&root, &pi_names));
+            others.extend(home::present(&root, &pi_names.usable));
             Vec::new()
         };
         let project = Project { key: found.key, origin: found.origin, pi_names, work_tree };
         home::layers_of(&root, &project, &mut layers, &mut notices);
+        // A name that is doubtful for one directory may be this very project's by another.
+        others.retain(|other| layers.iter().all(|layer| layer.path != *other));
         for (precedence, layer) in layers.iter_mut().enumerate() {
             layer.precedence = precedence;
         }

@@ -73,3 +73,24 @@ fn pis_file_of_a_directory_is_not_in_reach_of_another_key() {
     let env = Env { project_option: Some("app".to_owned()), ..world.env("w/app") };
     assert_eq!(world.with(&env).home_layer().unwrap().path, pi_file, "its own key, spelled out");
 }
+
+#[test]
+fn a_slug_that_lost_a_whole_name_is_nobodys() {
+    // pi gives both folders the slug of the folder above.
+    let world = World::new();
+    let shared = world.file(&format!("home/.pi/agent/harness-state/{}.md", world.slug("w/가나")), "CANARY");
+    let homes = ["w/가나", "w/다라"].map(|folder| {
+        world.repo(folder);
+        let workspace = world.at(folder);
+        assert_eq!(workspace.others, std::slice::from_ref(&shared));
+        workspace.home_layer().unwrap().path.clone()
+    });
+    assert_ne!(homes[0], homes[1]);
+
+    world.repo("v/app");
+    world.folder("v/app/다라");
+    let own = world.file(&format!("home/.pi/agent/harness-state/{}.md", world.slug("v/app")), "");
+    let inner = world.at("v/app/다라");
+    assert_eq!((inner.home_layer().map(|layer| &layer.path), inner.others.len()), (Some(&own), 0));
+    assert!(!homes.contains(&shared), "{homes:?}");
+}
