@@ -411,12 +411,12 @@ fn a_full_disk_leaves_the_old_file_whole_and_nothing_else() {
 }
 
 #[test]
-fn names_are_listed_sorted_without_hidden_ones() {
+fn names_are_listed_sorted() {
     let dir = TempDir::new().unwrap();
-    for name in ["b.md", "a.md", ".#a.md", ".hl-x.tmp"] {
+    for name in ["b.md", "a.md", ".c.md"] {
         fs::write(dir.path().join(name), "").unwrap();
     }
-    assert_eq!(list_names(dir.path()).unwrap().content().unwrap(), ["a.md", "b.md"]);
+    assert_eq!(list_names(dir.path()).unwrap().content().unwrap(), [".c.md", "a.md", "b.md"]);
     assert_eq!(list_names(&dir.path().join("none")).unwrap(), Found::Absent);
 }
 

@@ -78,10 +78,7 @@ pub(crate) fn sync_folder<E: FromIo>(folder: &Path) -> Result<(), E> {
     }
 }
 
-/// The names in a folder that are UTF-8 and do not start with a dot, sorted.
-///
-/// Hidden names are other programs' business (editors' lock and swap files, our own
-/// temporary ones).
+/// The names in a folder that are UTF-8, sorted; hidden ones too.
 pub fn list_names(folder: &Path) -> Result<Found<Vec<String>>, ReadError> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
@@ -93,11 +90,7 @@ pub fn list_names(folder: &Path) -> Result<Found<Vec<String>>, ReadError> {
     let mut names = Vec::new();
     for entry in entries {
         let name = entry.on(Action::List, folder)?.file_name();
-        if let Ok(name) = name.into_string()
-            && !name.starts_with('.')
-        {
-            names.push(name);
-        }
+        names.extend(name.into_string());
     }
     names.sort_unstable();
     Ok(Found::Content(names))

@@ -8,6 +8,7 @@ use super::key::Project;
 use super::layer::{LayerKind, LayerRef, LayerState};
 use super::root::{PROJECTS_FOLDER, Root};
 use crate::files::{Found, ReadError, list_names};
+use crate::slug::is_key;
 
 /// One project's home layer, as a listing of the root shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,8 +27,17 @@ pub fn all_projects(root: &Root) -> Result<Vec<ProjectLayer>, ReadError> {
         Found::Content(names) => names,
         Found::Absent => Vec::new(),
     };
-    let stems = names.into_iter().filter_map(|name| name.strip_suffix(".md").map(str::to_owned));
+    let stems = names.iter().filter_map(|name| layer_stem(name)).map(str::to_owned);
     Ok(stems.map(|name| ProjectLayer { path: root.home_path(&name), name }).collect())
+}
+
+/// The stem of a file that may be a layer. Of the hidden ones only those that a key can
+/// name (a project in a folder `.dotfiles`); the rest is other programs' business: editors'
+/// lock files `.#x.md`, macOS's `._x.md`.
+pub(crate) fn layer_stem(name: &str) -> Option<&str> {
+    let stem = name.strip_suffix(".md")?;
+    let is_hidden = stem.is_empty() || stem.starts_with('.');
+    (!is_hidden || (is_key(stem) && !stem.starts_with("._"))).then_some(stem)
 }
 
 pub(crate) fn global(root: &Root) -> LayerRef {
@@ -85,4 +95,17 @@ pub(crate) fn layers_of(
         precedence: 0,
         work_tree: None,
     }));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_other_programs_are_no_layers() {
+        assert_eq!(layer_stem("app.md"), Some("app"));
+        for name in [".#app.md", "._app.md", ".md", "app.md~", "app.md.orig", ".hl-a1.tmp"] {
+            assert_eq!(layer_stem(name), None, "{name}");
+        }
+    }
 }

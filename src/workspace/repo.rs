@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::{Notice, Refusal};
 use super::git::WorkTree;
+use super::home::layer_stem;
 use super::layer::{LayerKind, LayerRef, LayerState};
 use super::root::Root;
 use crate::files::{Found, final_target, list_names};
@@ -66,7 +67,7 @@ pub(crate) fn layer_folders(
 fn keys_in(folder: &Path, names: &[String], notices: &mut Vec<Notice>) -> Vec<String> {
     let mut keys = Vec::new();
     for name in names {
-        let Some(stem) = name.strip_suffix(".md").filter(|stem| !stem.eq_ignore_ascii_case("readme")) else {
+        let Some(stem) = layer_stem(name).filter(|stem| !stem.eq_ignore_ascii_case("readme")) else {
             continue;
         };
         if is_key(stem) {

@@ -1,7 +1,9 @@
 //! Which project: keys from configuration, git and folders.
 
-use harness_layers::workspace::{Env, KeyOrigin, LayerKind, LayerState, Notice, Workspace, WorkspaceError};
+use std::fs;
 use std::os::unix::fs::symlink;
+
+use harness_layers::workspace::{Env, KeyOrigin, LayerKind, LayerState, Notice, Workspace, WorkspaceError};
 
 use crate::world::{World, repo_layer};
 
@@ -185,4 +187,15 @@ fn an_empty_git_folder_is_no_repository() {
     world.repo("w/app");
     world.folder("w/app/inner/.git");
     assert_eq!(world.key("w/app/inner"), "app");
+}
+
+#[test]
+fn a_folder_with_a_hidden_name_is_a_project_like_any() {
+    let world = World::new();
+    world.repo("w/.dotfiles");
+    let layer = world.at("w/.dotfiles").repo_layer().unwrap();
+    fs::create_dir(world.path("w/.dotfiles/.harness")).unwrap();
+    fs::write(&layer.path, "").unwrap();
+    let again = world.at("w/.dotfiles");
+    assert!(again.layers.iter().any(|known| known.path == layer.path), "{:?}", again.notices);
 }

@@ -86,7 +86,7 @@ fn all_projects_are_listed_by_name() {
     world.folder("w");
     let root = world.at("w").root;
     assert!(all_projects(&root).unwrap().is_empty());
-    for name in ["b.md", "a.md", "notes.txt", ".hidden.md"] {
+    for name in ["b.md", "a.md", "notes.txt", ".#b.md"] {
         world.file(&format!("home/.harness/harness-state/{name}"), "");
     }
     let names: Vec<String> = all_projects(&root).unwrap().into_iter().map(|layer| layer.name).collect();
