@@ -3,5 +3,8 @@
 #![deny(missing_docs)]
 
 pub mod document;
+pub mod files;
 pub mod note;
+pub mod slug;
 pub mod text;
+pub mod workspace;

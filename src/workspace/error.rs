@@ -1,0 +1,177 @@
+//! What stops discovery, what is refused, and what is only said.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use super::key::KeyOrigin;
+use crate::files::{Action, ReadError, WriteError};
+
+/// Why there is no answer, or why a layer is not read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkspaceError {
+    /// A key was given that cannot name a layer file.
+    #[error(
+        "{origin}: `{given}` is no project key (lower case letters, digits, `.`, `_`, `-`); use `{nearest}`"
+    )]
+    InvalidKey {
+        /// Who gave it.
+        origin: KeyOrigin,
+        /// What was given.
+        given: String,
+        /// A key that would do.
+        nearest: String,
+    },
+    /// The default root lies in the home folder, and there is none.
+    #[error("$HOME is not set, so there is no default root; give --root or set $LAYERS_ROOT")]
+    NoHome,
+    /// A folder that everything depends on cannot be looked at.
+    #[error("cannot {action} {path}: {source}", path = path.display())]
+    Io {
+        /// What was tried.
+        action: Action,
+        /// On which path.
+        path: PathBuf,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// A repo layer that may be neither read nor written.
+    #[error("{path} is refused: {refusal}", path = path.display())]
+    Refused {
+        /// The layer.
+        path: PathBuf,
+        /// Why.
+        refusal: Refusal,
+    },
+    /// It is not known what a file holds.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// A layer was not written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+}
+
+/// Why a repo layer is neither read nor written: a cloned repository must not reach
+/// files that are not its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// It leads out of the work tree.
+    Outside {
+        /// Where to.
+        target: PathBuf,
+    },
+    /// It leads into git's own folder.
+    GitFolder {
+        /// Where to.
+        target: PathBuf,
+    },
+    /// It leads into a repository inside the work tree: a submodule or a nested clone.
+    OtherWorkTree {
+        /// Where to.
+        target: PathBuf,
+    },
+    /// It cannot be followed to its end.
+    Unresolved {
+        /// What happened.
+        problem: String,
+    },
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (target, place) = match self {
+            Self::Outside { target } => (target, "outside its work tree"),
+            Self::GitFolder { target } => (target, "in git's own folder"),
+            Self::OtherWorkTree { target } => (target, "in another repository"),
+            Self::Unresolved { problem } => {
+                return write!(f, "where it leads is not known ({problem})");
+            }
+        };
+        write!(f, "it is a link to {}, {place}; put the file itself there", target.display())
+    }
+}
+
+/// Something that a person should know about the workspace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// Several repo layers in one folder, and nothing says which is the project's. None
+    /// of them is read.
+    Ambiguous {
+        /// The `.harness` folder.
+        folder: PathBuf,
+        /// The keys that its files name.
+        keys: Vec<String>,
+    },
+    /// The home layer stands under several names. All are read; the last is written.
+    SeveralHomeLayers {
+        /// The files, lowest precedence first.
+        paths: Vec<PathBuf>,
+    },
+    /// A Markdown file in a `.harness` folder whose name is no key, so it is no layer.
+    Misnamed {
+        /// The file.
+        path: PathBuf,
+        /// A key that would do as its name.
+        nearest: String,
+    },
+    /// Git's own files lead nowhere, so the project's name may be another than usual.
+    BrokenGit {
+        /// The file or folder.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// It is not known what a `.harness` folder holds.
+    Unlistable {
+        /// The folder.
+        folder: PathBuf,
+        /// The reason, with the path.
+        problem: String,
+    },
+}
+
+impl Notice {
+    /// Whether two files clash, so that a person has to decide between them.
+    pub const fn is_clash(&self) -> bool {
+        matches!(self, Self::Ambiguous { .. } | Self::SeveralHomeLayers { .. })
+    }
+}
+
+impl fmt::Display for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ambiguous { folder, keys } => write!(
+                f,
+                "{} holds layers of several projects ({}) and nothing says which is this one's, so none is read; \
+                 choose with --project or $LAYERS_PROJECT",
+                folder.display(),
+                keys.join(", ")
+            ),
+            Self::SeveralHomeLayers { paths } => {
+                f.write_str("this project's private layer has several files: ")?;
+                for (at, path) in paths.iter().enumerate() {
+                    write!(f, "{}{}", if at == 0 { "" } else { ", " }, path.display())?;
+                }
+                f.write_str("; all are read, the last is written; move the notes into one of them")
+            }
+            Self::Misnamed { path, nearest } => {
+                let name = path.with_file_name(format!("{nearest}.md"));
+                write!(
+                    f,
+                    "{} is not read, as its name is no project key; if it is a layer, rename it, for example to {}",
+                    path.display(),
+                    name.display()
+                )
+            }
+            Self::BrokenGit { path, problem } => write!(
+                f,
+                "{}: {problem}; the project's key may be another than usual (`git status` there tells more, \
+                 --project sets a key)",
+                path.display()
+            ),
+            Self::Unlistable { folder, problem } => {
+                write!(f, "it is not known which layers are in {}: {problem}", folder.display())
+            }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! One layer in reach, and the only ways to read and write it.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::error::{Refusal, WorkspaceError};
+use super::git::WorkTree;
+use super::repo::refusal_of;
+use crate::files::{self, Expected, Found, NewFile, Wrote};
+
+/// Where a layer lives. The order is that of precedence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LayerKind {
+    /// `<root>/harness-state.md`: every project's.
+    Global,
+    /// `.harness/<key>.md` in a work tree: shared, committed, written by anybody.
+    Repo,
+    /// `<root>/harness-state/<key>.md`: one project's, private.
+    Home,
+}
+
+impl LayerKind {
+    /// The word in output.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Global => "global",
+            Self::Repo => "repo",
+            Self::Home => "home",
+        }
+    }
+}
+
+/// What stood at a layer's path when it was looked for. A hint for listings: only reading
+/// tells for sure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LayerState {
+    /// Something is there, or it could not be seen that nothing is.
+    Present,
+    /// Nothing.
+    Absent,
+    /// A repo layer that leads to where it may not.
+    Refused(Refusal),
+}
+
+impl LayerState {
+    pub(crate) fn of(path: &Path) -> Self {
+        match fs::symlink_metadata(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Self::Absent,
+            _ => Self::Present,
+        }
+    }
+}
+
+/// A layer in reach.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LayerRef {
+    /// The file, as it is spelled: links are followed when it is read or written.
+    pub path: PathBuf,
+    /// Where it lives.
+    pub kind: LayerKind,
+    /// The project's key; `None` for the global layer.
+    pub project: Option<String>,
+    /// Its place among [`Workspace::layers`](super::Workspace::layers); higher wins.
+    pub precedence: usize,
+    /// What stood there.
+    pub state: LayerState,
+    /// What a repo layer must stay inside.
+    pub(crate) work_tree: Option<WorkTree>,
+}
+
+impl LayerRef {
+    /// Its text. A refused layer is not read.
+    pub fn read_text(&self) -> Result<Found<String>, WorkspaceError> {
+        self.refuse()?;
+        Ok(files::read_text(&self.path)?)
+    }
+
+    /// Puts `bytes` there if it still is as `expected`; see [`files::replace()`]. A refused
+    /// layer is not written.
+    pub fn replace(&self, expected: Expected<'_>, bytes: &[u8]) -> Result<Wrote, WorkspaceError> {
+        self.refuse()?;
+        Ok(files::replace(&self.path, expected, bytes, self.new_file())?)
+    }
+
+    /// How a new file is made there.
+    pub const fn new_file(&self) -> NewFile {
+        match self.kind {
+            LayerKind::Global | LayerKind::Home => NewFile::Private,
+            LayerKind::Repo => NewFile::Umask,
+        }
+    }
+
+    /// Looked at anew each time: a pull may have put a link there since.
+    fn refuse(&self) -> Result<(), WorkspaceError> {
+        let refusal = match (&self.state, &self.work_tree) {
+            (LayerState::Refused(refusal), _) => Some(refusal.clone()),
+            (_, Some(tree)) => refusal_of(tree, &self.path),
+            (_, None) => None,
+        };
+        match refusal {
+            Some(refusal) => Err(WorkspaceError::Refused { path: self.path.clone(), refusal }),
+            None => Ok(()),
+        }
+    }
+}
