@@ -101,8 +101,8 @@ impl Document {
         parse::parse(source.into(), false)
     }
 
-    /// As [`Self::parse`], with Markdown's block structure asked for everywhere instead
-    /// of where a line calls for it. Slow; for tests, which hold both equal.
+    /// As [`Self::parse`], with pulldown-cmark and the YAML library asked about everything
+    /// instead of where a line calls for it. Slow; for tests, which hold both equal.
     #[doc(hidden)]
     pub fn parse_in_full(source: impl Into<String>) -> Self {
         parse::parse(source.into(), true)

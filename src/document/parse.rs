@@ -54,13 +54,15 @@ struct Parser<'a> {
     is_text_above: bool,
     /// How Markdown reads the line at hand.
     reading: opaque::Reading,
+    /// Ask Markdown and YAML about everything.
+    in_full: bool,
 }
 
-pub(super) fn parse(source: String, asks_always: bool) -> Document {
+pub(super) fn parse(source: String, in_full: bool) -> Document {
     let start = if source.starts_with(BOM) { BOM.len_utf8() } else { 0 };
     let mut parser = Parser {
         source: &source,
-        opaque: Opaque::new(&source, start, asks_always),
+        opaque: Opaque::new(&source, start, in_full),
         segments: Vec::new(),
         emitted: 0,
         section: None,
@@ -73,6 +75,7 @@ pub(super) fn parse(source: String, asks_always: bool) -> Document {
         diagnostics: Vec::new(),
         is_text_above: false,
         reading: opaque::Reading::Text,
+        in_full,
     };
     let mut at = start;
     if let Some(first) = Line::at(&source, start) {
@@ -126,7 +129,7 @@ impl Parser<'_> {
         let block = yaml::is_rule(first.text(self.source)).then(|| yaml::block_at(self.source, first))??;
         let kept = self.entries.len();
         let is_header = block.is_closed
-            && matches!(yaml::read(self.source, block.yaml, &mut self.entries), yaml::Reading::Mapping)
+            && matches!(yaml::read(self.source, block.yaml, &mut self.entries, self.in_full), yaml::Reading::Mapping)
             && {
                 let has = |key: &str| self.entries[kept..].iter().any(|entry| entry.field.key() == key);
                 has("layer") && !has("id") && !has("kind")
@@ -231,7 +234,7 @@ impl Parser<'_> {
         let block = yaml::block_at(self.source, opening)?;
         let kept = self.entries.len();
         let problem = if block.is_closed {
-            match yaml::read(self.source, block.yaml, &mut self.entries) {
+            match yaml::read(self.source, block.yaml, &mut self.entries, self.in_full) {
                 yaml::Reading::Mapping => None,
                 yaml::Reading::Other => return None,
                 yaml::Reading::Broken(diagnostic) => {

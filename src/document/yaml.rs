@@ -137,9 +137,10 @@ pub(super) enum Reading {
 }
 
 /// Reads a block and appends its fields to `entries`, in the order of the file.
-pub(super) fn read(source: &str, yaml: Span, entries: &mut Vec<Entry>) -> Reading {
+/// `in_full` asks the library always.
+pub(super) fn read(source: &str, yaml: Span, entries: &mut Vec<Entry>, in_full: bool) -> Reading {
     let kept = entries.len();
-    if read_plain(source, yaml, entries) {
+    if !in_full && read_plain(source, yaml, entries) {
         return Reading::Mapping;
     }
     entries.truncate(kept);
