@@ -2,4 +2,6 @@
 
 #![deny(missing_docs)]
 
+pub mod config;
 pub mod note;
+pub mod slug;
