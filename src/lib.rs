@@ -3,5 +3,9 @@
 #![deny(missing_docs)]
 
 pub mod config;
+pub mod continuation;
+pub mod export;
 pub mod note;
+pub mod render;
+pub mod select;
 pub mod slug;
