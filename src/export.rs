@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::continuation;
-use crate::note::{Kind, Scope, two_decimals};
+use crate::note::{DEFAULT_IMPORTANCE, Kind, Scope, two_decimals};
 
 /// The name of the global file.
 pub const GLOBAL_FILE: &str = "harness-state.md";
@@ -161,7 +161,9 @@ fn push_note(out: &mut String, note: &Exported<'_>) -> Result<(), ExportError> {
     if note.id.is_empty() || note.id.contains(']') || breaks_line(note.id) {
         return Err(ExportError::Id(note.id.to_owned()));
     }
-    out.push_str(&format!("- **[{}]** (importance {}) ", note.id, two_decimals(note.importance)));
+    // Clamped, because readers take a sign for part of the content (R10 of the same list).
+    let importance = if note.importance.is_nan() { DEFAULT_IMPORTANCE } else { note.importance.clamp(0.0, 1.0) };
+    out.push_str(&format!("- **[{}]** (importance {}) ", note.id, two_decimals(importance.abs())));
     continuation::push(out, note.content, "  ");
     out.push_str("\n  - evidence: ");
     continuation::push(out, note.evidence, "    ");
