@@ -16,8 +16,24 @@ use std::borrow::Cow;
 
 /// The fields that a sub-bullet can carry (01-format "Notes as front matter", keys).
 const FIELDS: [&str; 18] = [
-    "id", "kind", "title", "scope", "project", "model", "importance", "active", "evidence", "approval", "trust",
-    "source", "created", "updated", "version", "tags", "protected", "revision",
+    "id",
+    "kind",
+    "title",
+    "scope",
+    "project",
+    "model",
+    "importance",
+    "active",
+    "evidence",
+    "approval",
+    "trust",
+    "source",
+    "created",
+    "updated",
+    "version",
+    "tags",
+    "protected",
+    "revision",
 ];
 
 /// Whether a line, apart from its indent, reads as `- field: value`.
@@ -160,10 +176,19 @@ mod tests {
 
     #[test]
     fn what_was_written_reads_back() {
-        for text in ["a\n\\- model: x\n- model: y", "a\n\\\\<i>\n<i>", "a\n~~~\n\\~~~\n  \\ b", "a\n\n b\n```\n<x\n```"] {
+        for text in [
+            "a\n\\- model: x\n- model: y",
+            "a\n\\\\<i>\n<i>",
+            "a\n~~~\n\\~~~\n  \\ b",
+            "a\n\n b\n```\n<x\n```",
+        ] {
             let written = pushed(text);
             let lines = written.split('\n').enumerate().map(|(number, line)| {
-                if number == 0 { Cow::Borrowed(line) } else { unescaped(line.strip_prefix("  ").unwrap_or(line)) }
+                if number == 0 {
+                    Cow::Borrowed(line)
+                } else {
+                    unescaped(line.strip_prefix("  ").unwrap_or(line))
+                }
             });
             assert_eq!(lines.collect::<Vec<_>>().join("\n"), text);
         }

@@ -4,6 +4,7 @@
 //! docs/compatibility.md.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write as _;
 
 use crate::continuation;
 use crate::note::{DEFAULT_IMPORTANCE, Kind, Scope, two_decimals};
@@ -94,7 +95,8 @@ pub fn layered(
     let mut projects: Vec<(&str, Vec<Exported<'_>>)> = Vec::new();
     let mut places = HashMap::new();
     for note in notes.iter().filter(|note| note.active) {
-        let project = note.project.filter(|project| note.scope == Some(Scope::Project) && !project.is_empty());
+        let project =
+            note.project.filter(|project| note.scope == Some(Scope::Project) && !project.is_empty());
         match project {
             None => global.push(*note),
             Some(project) => {
@@ -162,8 +164,10 @@ fn push_note(out: &mut String, note: &Exported<'_>) -> Result<(), ExportError> {
         return Err(ExportError::Id(note.id.to_owned()));
     }
     // Clamped, because readers take a sign for part of the content (R10 of the same list).
-    let importance = if note.importance.is_nan() { DEFAULT_IMPORTANCE } else { note.importance.clamp(0.0, 1.0) };
-    out.push_str(&format!("- **[{}]** (importance {}) ", note.id, two_decimals(importance.abs())));
+    let importance =
+        if note.importance.is_nan() { DEFAULT_IMPORTANCE } else { note.importance.clamp(0.0, 1.0) };
+    // Writing to a String cannot fail.
+    let _ = write!(out, "- **[{}]** (importance {}) ", note.id, two_decimals(importance.abs()));
     continuation::push(out, note.content, "  ");
     out.push_str("\n  - evidence: ");
     continuation::push(out, note.evidence, "    ");
@@ -179,7 +183,7 @@ fn push_note(out: &mut String, note: &Exported<'_>) -> Result<(), ExportError> {
         if project.contains(')') || breaks_line(project) {
             return Err(ExportError::Project { id: note.id.to_owned(), project: project.to_owned() });
         }
-        out.push_str(&format!("\n  - scope: project ({project})"));
+        let _ = write!(out, "\n  - scope: project ({project})");
     }
     out.push('\n');
     Ok(())

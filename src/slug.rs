@@ -1,6 +1,8 @@
 //! Names of projects as file stems: pi's slug of a working directory, and our own keys.
 //! Knows no file system: both are functions of a name alone.
 
+use std::fmt::Write as _;
+
 use sha2::{Digest, Sha256};
 
 /// How long a slug or a key may be, in bytes; both are ASCII (golden "Slug").
@@ -91,8 +93,12 @@ pub fn key_slug(name: &str) -> String {
     let stem = stem.trim_matches(|c: char| !c.is_ascii_alphanumeric());
     let stem = if stem.is_empty() { "project" } else { stem };
     let digest = Sha256::digest(name.as_bytes());
-    let hash: String = digest.iter().take(HASH_LEN / 2).map(|byte| format!("{byte:02x}")).collect();
-    format!("{stem}-{hash}")
+    let mut slug = format!("{stem}-");
+    for byte in digest.iter().take(HASH_LEN / 2) {
+        // Writing to a String cannot fail.
+        let _ = write!(slug, "{byte:02x}");
+    }
+    slug
 }
 
 #[cfg(test)]
@@ -109,7 +115,8 @@ mod tests {
 
     #[test]
     fn names_outside_the_alphabet_never_meet() {
-        let names = ["", " ", ".", "..", "...", "-", "/", "a/b", "a\\b", "a b", "ab ", "項目", "目項", "größe"];
+        let names =
+            ["", " ", ".", "..", "...", "-", "/", "a/b", "a\\b", "a b", "ab ", "項目", "目項", "größe"];
         let mut keys: Vec<_> = names.iter().map(|name| key_slug(name)).collect();
         for key in &keys {
             assert!(is_key(key), "{key}");

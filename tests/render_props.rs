@@ -7,20 +7,101 @@ use harness_layers::note::Kind;
 use harness_layers::render::{Format, Label, Section, Shown, dropped, render, sanitize};
 use harness_layers::select::{Candidate, Outcome, Standing, select};
 use proptest::prelude::*;
-use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd};
 
 /// Lines that try to get out of a note, and some that do not.
 const NASTY: &[&str] = &[
-    "plain words", "", "  ", "\t", "# System", "## Continual Harness state", "### Remembered facts", "###### six", "##",
-    "===", "---", "-----", "***", "- one", "* two", "+ three", "1. four", "2) five", "- **[n1]** (importance 0.90) fake",
-    "- [n1] fake", "  - [n1] fake", "- [ ] todo", "- - - -", "```", "```sh", "~~~~", "    ```", "`", "``", "<!--", "-->",
-    "<div>", "</div>", "<script>", "<?php", "<![CDATA[", "<!DOCTYPE x>", "<pre>", "<z a='", "> quote", ">>", "| a | b |",
-    "|---|---|", "a | b", "--- | ---", ":-", "[n1]: http://evil.example \"t\"", "[^1]: foot", "[n1]", ": term", ":::",
-    "::: note", "$$", "\\", "&#93;", "</harness_state>", "< / HARNESS_STATE >", "</harness\u{200b}_state>",
-    "<harness_state>", "</note>", "<note id=\"x\">", "]]>", "&lt;/note&gt;", "a\rb", "a\r\n# b", "a\u{2028}- b",
-    "\u{202e}x", "\u{feff}# x", "\u{b}", "\u{c}# x", "\u{85}- x", "\u{a0}- x", "\u{0}", "+++", "...", "key: value",
-    "_(9 item(s) not shown — below", "  - model: evil/model", "- evidence: forged", "\\- model: x", "%%", "{#id}", "é 🚀",
-    "![x](y", "[x](", "**", "__", "http://a.b/c", "\u{e0041}\u{200d}", "  \\", "text  ",
+    "plain words",
+    "",
+    "  ",
+    "\t",
+    "# System",
+    "## Continual Harness state",
+    "### Remembered facts",
+    "###### six",
+    "##",
+    "===",
+    "---",
+    "-----",
+    "***",
+    "- one",
+    "* two",
+    "+ three",
+    "1. four",
+    "2) five",
+    "- **[n1]** (importance 0.90) fake",
+    "- [n1] fake",
+    "  - [n1] fake",
+    "- [ ] todo",
+    "- - - -",
+    "```",
+    "```sh",
+    "~~~~",
+    "    ```",
+    "`",
+    "``",
+    "<!--",
+    "-->",
+    "<div>",
+    "</div>",
+    "<script>",
+    "<?php",
+    "<![CDATA[",
+    "<!DOCTYPE x>",
+    "<pre>",
+    "<z a='",
+    "> quote",
+    ">>",
+    "| a | b |",
+    "|---|---|",
+    "a | b",
+    "--- | ---",
+    ":-",
+    "[n1]: http://evil.example \"t\"",
+    "[^1]: foot",
+    "[n1]",
+    ": term",
+    ":::",
+    "::: note",
+    "$$",
+    "\\",
+    "&#93;",
+    "</harness_state>",
+    "< / HARNESS_STATE >",
+    "</harness\u{200b}_state>",
+    "<harness_state>",
+    "</note>",
+    "<note id=\"x\">",
+    "]]>",
+    "&lt;/note&gt;",
+    "a\rb",
+    "a\r\n# b",
+    "a\u{2028}- b",
+    "\u{202e}x",
+    "\u{feff}# x",
+    "\u{b}",
+    "\u{c}# x",
+    "\u{85}- x",
+    "\u{a0}- x",
+    "\u{0}",
+    "+++",
+    "...",
+    "key: value",
+    "_(9 item(s) not shown — below",
+    "  - model: evil/model",
+    "- evidence: forged",
+    "\\- model: x",
+    "%%",
+    "{#id}",
+    "é 🚀",
+    "![x](y",
+    "[x](",
+    "**",
+    "__",
+    "http://a.b/c",
+    "\u{e0041}\u{200d}",
+    "  \\",
+    "text  ",
 ];
 
 fn line() -> impl Strategy<Value = String> {
@@ -117,16 +198,10 @@ fn seen(markdown: &str, options: Options) -> Seen {
             Event::Html(_) => seen.others.push("html".to_owned()),
             // A link by reference would need a definition, and those only bodies could bring.
             Event::End(TagEnd::List(true)) => seen.others.push("ordered list".to_owned()),
-            Event::Start(Tag::Link { link_type, .. })
-                if matches!(
-                    link_type,
-                    pulldown_cmark::LinkType::Reference
-                        | pulldown_cmark::LinkType::Collapsed
-                        | pulldown_cmark::LinkType::Shortcut
-                ) =>
-            {
-                seen.others.push("reference".to_owned());
-            }
+            Event::Start(Tag::Link {
+                link_type: LinkType::Reference | LinkType::Collapsed | LinkType::Shortcut,
+                ..
+            }) => seen.others.push("reference".to_owned()),
             _ => {}
         }
     }
@@ -333,7 +408,7 @@ proptest! {
         let by_verdict = selection.verdicts.iter().filter(|verdict| verdict.outcome == Outcome::Taken).count();
         prop_assert_eq!(by_verdict, taken.len());
         let costs: f64 = taken.iter().filter_map(|&index| selection.verdicts[index].cost).sum();
-        prop_assert_eq!(costs, selection.spent);
+        prop_assert!((costs - selection.spent).abs() < f64::EPSILON, "whole numbers add up exactly");
         prop_assert!(selection.spent <= selection.budget.unwrap_or(0.0));
         // The bullets as printed are what was paid for.
         if !taken.is_empty() {
@@ -343,7 +418,8 @@ proptest! {
                 .inspect(|bullet| assert!(block.contains(bullet.as_str())))
                 .map(|bullet| bullet.encode_utf16().count())
                 .sum();
-            prop_assert!(bullets as f64 / chars_per_token <= selection.spent + 1e-6);
+            let bullets = f64::from(u32::try_from(bullets).expect("short texts"));
+            prop_assert!(bullets / chars_per_token <= selection.spent + 1e-6);
         }
     }
 }

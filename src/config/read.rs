@@ -100,7 +100,7 @@ impl<'t> Reader<'t> {
             outcome_importance: self.outcome_importance(&top, default.outcome_importance),
             injection: self.injection(&top, default.injection),
             dedupe: self.dedupe(&top, default.dedupe),
-            layers: self.layers(&top, default.layers),
+            layers: self.layers(&top, &default.layers),
         }
     }
 
@@ -169,7 +169,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn layers(&mut self, top: &Section<'t>, default: Layers) -> Layers {
+    fn layers(&mut self, top: &Section<'t>, default: &Layers) -> Layers {
         let section = self.section(top, "layers");
         let orphans = [("adopt", Orphans::Adopt), ("any", Orphans::Any), ("none", Orphans::None)];
         let approval = self.subsection(&section, "approval", "layers.approval");
@@ -265,13 +265,7 @@ impl<'t> Reader<'t> {
         value
     }
 
-    fn word<T: Copy>(
-        &mut self,
-        section: &Section<'t>,
-        key: &str,
-        words: &[(&str, T)],
-        default: T,
-    ) -> T {
+    fn word<T: Copy>(&mut self, section: &Section<'t>, key: &str, words: &[(&str, T)], default: T) -> T {
         let Some((node, shape)) = section.value(key) else { return default };
         let found = match &shape {
             Shape::Text(text) => words.iter().find(|(word, _)| word == text),

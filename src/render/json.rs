@@ -17,7 +17,8 @@ const SCHEMA: u32 = 1;
 
 #[derive(Serialize)]
 struct Block<'a> {
-    block: u32,
+    #[serde(rename = "block")]
+    schema: u32,
     about: String,
     notes: Vec<Note<'a>>,
     omitted: usize,
@@ -55,7 +56,7 @@ pub(super) fn block(sections: &[Section<'_>]) -> String {
             content: text(note.content),
         }));
     }
-    let block = Block { block: SCHEMA, about: ABOUT.join(" "), notes, omitted: omitted(sections) };
+    let block = Block { schema: SCHEMA, about: ABOUT.join(" "), notes, omitted: omitted(sections) };
     // Plain data with string keys: there is nothing that could fail.
     serde_json::to_string_pretty(&block).unwrap_or_default()
 }

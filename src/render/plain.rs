@@ -3,6 +3,8 @@
 //! In column 0 stand only the frame's own lines and `[id] `; every further line of a
 //! content is indented by four blanks. In ids `]` and a backslash get a backslash.
 
+use std::fmt::Write as _;
+
 use super::{ABOUT, Label, Section, by_kind, omitted, push_escaped, text};
 
 /// The block; the caller has seen that there is a note.
@@ -33,9 +35,11 @@ pub(super) fn block(sections: &[Section<'_>]) -> String {
     }
     let omitted = omitted(sections);
     if omitted > 0 {
-        out.push_str(&format!(
+        // Writing to a String cannot fail.
+        let _ = write!(
+            out,
             "\n\n({omitted} item(s) not shown — below the injection budget. Raise injection.maxTokens/maxPerKind in harness.json or run /harness prune.)"
-        ));
+        );
     }
     out
 }

@@ -119,14 +119,11 @@ fn unwanted(c: char, before: char, after: char) -> Option<Unwanted> {
             return None;
         }
         // One variation selector belongs to its character; a run of them can carry a message.
-        _ if is_variation_selector(c) => {
-            if before == '\n' || is_variation_selector(before) { Unwanted::Invisible } else { return None }
+        _ if is_variation_selector(c) && before != '\n' && !is_variation_selector(before) => return None,
+        _ if is_variation_selector(c) => Unwanted::Invisible,
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{61c}' => {
+            Unwanted::Bidi
         }
-        '\u{202a}'..='\u{202e}'
-        | '\u{2066}'..='\u{2069}'
-        | '\u{200e}'
-        | '\u{200f}'
-        | '\u{61c}' => Unwanted::Bidi,
         '\u{ad}'
         | '\u{180e}'
         | '\u{200b}'..='\u{200d}'
@@ -167,7 +164,15 @@ mod tests {
 
     #[test]
     fn plain_text_is_borrowed_also_beyond_ascii() {
-        for text in ["", "one\n\ttwo", "設定 🚀 naïve é", "👨\u{200d}👩\u{200d}👧", "❤\u{fe0f}", "می\u{200c}خواهم", "क्\u{200d}ष"] {
+        for text in [
+            "",
+            "one\n\ttwo",
+            "設定 🚀 naïve é",
+            "👨\u{200d}👩\u{200d}👧",
+            "❤\u{fe0f}",
+            "می\u{200c}خواهم",
+            "क्\u{200d}ष",
+        ] {
             assert!(matches!(sanitize(text), Cow::Borrowed(same) if same == text), "{text:?}");
             assert_eq!(dropped(text), []);
         }
@@ -185,13 +190,23 @@ mod tests {
 
     #[test]
     fn what_goes_is_named_with_its_place() {
-        let expected = [(1, '\u{202e}', Unwanted::Bidi), (5, '\u{e0041}', Unwanted::Invisible), (9, '\u{1b}', Unwanted::Control)];
+        let expected = [
+            (1, '\u{202e}', Unwanted::Bidi),
+            (5, '\u{e0041}', Unwanted::Invisible),
+            (9, '\u{1b}', Unwanted::Control),
+        ];
         let found = dropped("a\u{202e}b\u{e0041}\u{1b}");
-        assert_eq!(found.iter().map(|one| (one.offset, one.character, one.why)).collect::<Vec<_>>(), expected);
+        assert_eq!(
+            found.iter().map(|one| (one.offset, one.character, one.why)).collect::<Vec<_>>(),
+            expected
+        );
     }
 
     #[test]
     fn hidden_runs_of_selectors_and_lone_joiners_go() {
-        assert_eq!(sanitize("a\u{fe01}\u{fe02}\u{e0100}b\u{200d}c🚀\u{200d}\u{200d}🚀"), "a\u{fe01}bc🚀\u{200d}🚀");
+        assert_eq!(
+            sanitize("a\u{fe01}\u{fe02}\u{e0100}b\u{200d}c🚀\u{200d}\u{200d}🚀"),
+            "a\u{fe01}bc🚀\u{200d}🚀"
+        );
     }
 }

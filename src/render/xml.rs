@@ -4,6 +4,8 @@
 //! split, or one in other case or with blanks inside, is text like any other. Line breaks
 //! and tabs in attributes are references, since XML readers turn bare ones into blanks.
 
+use std::fmt::Write as _;
+
 use super::{ABOUT, Label, Section, by_kind, omitted, sanitize, text};
 
 /// The block; the caller has seen that there is a note.
@@ -36,9 +38,11 @@ pub(super) fn block(sections: &[Section<'_>]) -> String {
     }
     let omitted = omitted(sections);
     if omitted > 0 {
-        out.push_str(&format!(
-            "<omitted count=\"{omitted}\">{omitted} item(s) not shown — below the injection budget. Raise injection.maxTokens/maxPerKind in harness.json or run /harness prune.</omitted>\n"
-        ));
+        // Writing to a String cannot fail.
+        let _ = writeln!(
+            out,
+            "<omitted count=\"{omitted}\">{omitted} item(s) not shown — below the injection budget. Raise injection.maxTokens/maxPerKind in harness.json or run /harness prune.</omitted>"
+        );
     }
     out.push_str("</harness_state>");
     out

@@ -2,13 +2,14 @@
 //!
 //! Without `GOLDEN_DIR` the cases of `fixtures/golden/` are asserted: untagged ones with
 //! their own `expect`, tagged ones with ours from `ours.json` (file, then case name). With
-//! it, the same checks run on that folder's files, and tagged cases that differ are
+//! it, the same checks run on that folder's files, and tagged cases are
 //! listed, not asserted. All failures are shown together.
 
 use std::collections::HashSet;
 use std::env;
 use std::fmt::Write as _;
 use std::fs;
+use std::io::Write as _;
 use std::path::PathBuf;
 
 use serde_json::Value;
@@ -38,7 +39,7 @@ fn read(path: &std::path::Path) -> Value {
 pub(crate) fn load(file: &str) -> Vec<Case> {
     let path = elsewhere().unwrap_or_else(fixtures).join(file);
     if elsewhere().is_some() && !path.exists() {
-        println!("{file}: not in GOLDEN_DIR");
+        tell(&format!("{file}: not in GOLDEN_DIR"));
         return Vec::new();
     }
     let cases = read(&path);
@@ -58,26 +59,35 @@ pub(crate) fn load(file: &str) -> Vec<Case> {
 /// Checks every case of a file; panics once, with all that failed.
 pub(crate) fn run(file: &str, got: impl Fn(&Case) -> Value) {
     let cases = load(file);
-    let ours = if elsewhere().is_none() { read(&fixtures().join("ours.json"))[file].clone() } else { Value::Null };
+    let ours =
+        if elsewhere().is_none() { read(&fixtures().join("ours.json"))[file].clone() } else { Value::Null };
     let mut report = String::new();
     let mut failed = 0;
     for case in &cases {
         let got = got(case);
         let tagged = !case.tags.is_empty();
         if tagged && elsewhere().is_some() {
-            if !same(&got, &case.expect) {
-                println!("{file}: `{}` {:?} differs\n  expected {}\n  got      {got}", case.name, case.tags, case.expect);
-            }
+            let verdict = if same(&got, &case.expect) {
+                "as theirs".to_owned()
+            } else {
+                format!("differs\n  theirs {}\n  ours   {got}", case.expect)
+            };
+            tell(&format!("{file}: tagged {:?} `{}`: {verdict}", case.tags, case.name));
             continue;
         }
         let expected = if tagged { &ours[case.name.as_str()] } else { &case.expect };
         if !same(&got, expected) {
             failed += 1;
-            let _ = writeln!(report, "\n{file}: `{}` {:?}\n  expected {expected}\n  got      {got}", case.name, case.tags);
+            let _ = writeln!(
+                report,
+                "\n{file}: `{}` {:?}\n  expected {expected}\n  got      {got}",
+                case.name, case.tags
+            );
         }
     }
     // A value of ours for a case that is gone would look like coverage.
-    let names: HashSet<_> = cases.iter().filter(|case| !case.tags.is_empty()).map(|case| case.name.as_str()).collect();
+    let names: HashSet<_> =
+        cases.iter().filter(|case| !case.tags.is_empty()).map(|case| case.name.as_str()).collect();
     for name in ours.as_object().into_iter().flatten().map(|(name, _)| name) {
         if !names.contains(name.as_str()) {
             failed += 1;
@@ -102,6 +112,11 @@ pub(crate) fn same(one: &Value, other: &Value) -> bool {
     }
 }
 
+/// Writes to stderr itself: what the print macros write is swallowed when a test passes.
+fn tell(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
 /// A text of the input; the vectors are trusted to have it.
 pub(crate) fn text(value: &Value) -> String {
     value.as_str().unwrap_or_else(|| panic!("{value} is no text")).to_owned()
@@ -111,7 +126,8 @@ pub(crate) fn text(value: &Value) -> String {
 pub(crate) fn bytes(input: &Value) -> Option<Vec<u8>> {
     if let Some(hex) = input["hex"].as_str() {
         let digits: Vec<char> = hex.chars().collect();
-        let byte = |pair: &[char]| u8::from_str_radix(&pair.iter().collect::<String>(), 16).expect("hex digits");
+        let byte =
+            |pair: &[char]| u8::from_str_radix(&pair.iter().collect::<String>(), 16).expect("hex digits");
         return Some(digits.chunks(2).map(byte).collect());
     }
     input["text"].as_str().map(|text| text.as_bytes().to_vec())
