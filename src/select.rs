@@ -188,30 +188,20 @@ pub fn cost(shown: &Shown<'_>, injection: &Injection) -> f64 {
 
 /// Selects from candidates. Deterministic; only notes under the cap are priced.
 pub fn select(candidates: &[Candidate<'_>], injection: &Injection) -> Selection {
-    let mut verdicts: Vec<Verdict> = candidates
-        .iter()
-        .map(|one| Verdict { rank: None, cost: None, outcome: Outcome::Out(one.standing) })
-        .collect();
-    let mut kinds = Kind::ALL.map(|kind| (kind, ranked(candidates, kind, injection.enabled)));
-    for (_, indexes) in &kinds {
-        for (rank, &index) in indexes.iter().enumerate() {
-            verdicts[index].rank = Some(rank);
-            verdicts[index].outcome = Outcome::Taken;
-        }
-    }
+    let mut kinds = ranked(candidates, injection.enabled);
     if !injection.enabled {
+        let verdicts = verdicts(candidates, &kinds, usize::MAX);
         let taken = kinds.into_iter().filter(|(_, indexes)| !indexes.is_empty()).collect();
         return Selection { taken, omitted: 0, verdicts, budget: None, spent: 0.0 };
     }
 
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "rounded down, saturating")]
     let cap = injection.max_per_kind as usize;
+    let mut verdicts = verdicts(candidates, &kinds, cap);
     let mut omitted = 0;
     for (_, indexes) in &mut kinds {
-        for index in indexes.split_off(cap.min(indexes.len())) {
-            verdicts[index].outcome = Outcome::OverKindCap;
-            omitted += 1;
-        }
+        omitted += indexes.len().saturating_sub(cap);
+        indexes.truncate(cap);
     }
 
     let budget = budget(injection, kinds.iter().filter(|(_, indexes)| !indexes.is_empty()).count());
@@ -242,20 +232,38 @@ pub fn select(candidates: &[Candidate<'_>], injection: &Injection) -> Selection 
     Selection { taken, omitted, verdicts, budget: Some(budget), spent }
 }
 
-/// The eligible candidates of a kind, by importance if asked to, ties in their order.
-fn ranked(candidates: &[Candidate<'_>], kind: Kind, by_importance: bool) -> Vec<usize> {
-    let eligible = candidates
-        .iter()
-        .enumerate()
-        .filter(|(_, one)| one.standing == Standing::Eligible && one.shown.kind == kind);
-    if !by_importance {
-        return eligible.map(|(index, _)| index).collect();
+/// The eligible candidates of each kind, by importance if asked to, ties in their order.
+fn ranked(candidates: &[Candidate<'_>], by_importance: bool) -> [(Kind, Vec<usize>); 4] {
+    let mut keys: [Vec<(u64, usize)>; 4] = Default::default();
+    for (index, one) in candidates.iter().enumerate().filter(|(_, one)| one.standing == Standing::Eligible) {
+        let key = if by_importance { descending(one.shown.importance) } else { 0 };
+        keys[one.shown.kind as usize].push((key, index));
     }
-    // Pairs of integers sort fast, and the index makes an unstable sort stable.
-    let mut keys: Vec<(u64, usize)> =
-        eligible.map(|(index, one)| (descending(one.shown.importance), index)).collect();
-    keys.sort_unstable();
-    keys.into_iter().map(|(_, index)| index).collect()
+    Kind::ALL.map(|kind| {
+        // Pairs of integers sort fast, and the index makes an unstable sort stable.
+        let mut keys = std::mem::take(&mut keys[kind as usize]);
+        keys.sort_unstable();
+        (kind, keys.into_iter().map(|(_, index)| index).collect())
+    })
+}
+
+/// A verdict for each candidate as if the budget were endless.
+fn verdicts(candidates: &[Candidate<'_>], kinds: &[(Kind, Vec<usize>); 4], cap: usize) -> Vec<Verdict> {
+    // Ranks come in an order that jumps about: a small table of them stays in the cache.
+    let mut ranks = vec![0; candidates.len()];
+    for (_, indexes) in kinds {
+        for (rank, &index) in indexes.iter().enumerate() {
+            ranks[index] = rank;
+        }
+    }
+    let verdict = |(one, rank): (&Candidate<'_>, usize)| match one.standing {
+        Standing::Eligible => {
+            let outcome = if rank < cap { Outcome::Taken } else { Outcome::OverKindCap };
+            Verdict { rank: Some(rank), cost: None, outcome }
+        }
+        reason => Verdict { rank: None, cost: None, outcome: Outcome::Out(reason) },
+    };
+    candidates.iter().zip(ranks).map(verdict).collect()
 }
 
 /// A key that sorts high importances first. -0 and 0 are equal, as in JavaScript; what is

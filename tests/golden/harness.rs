@@ -26,7 +26,7 @@ fn elsewhere() -> Option<PathBuf> {
     env::var_os("GOLDEN_DIR").map(PathBuf::from)
 }
 
-fn fixtures() -> PathBuf {
+pub(crate) fn fixtures() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fixtures/golden")
 }
 

@@ -2,6 +2,7 @@
 //! `GOLDEN_DIR=DIR cargo test --test golden -- --nocapture` for another set of them.
 
 mod config;
+mod documented;
 mod harness;
 mod inject;
 mod render_file;
