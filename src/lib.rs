@@ -2,9 +2,15 @@
 
 #![deny(missing_docs)]
 
+pub mod config;
 pub mod document;
+pub mod effective;
+pub mod export;
 pub mod files;
 pub mod note;
+pub mod reach;
+pub mod render;
+pub mod select;
 pub mod slug;
 pub mod text;
 pub mod workspace;

@@ -120,6 +120,29 @@ impl FromStr for Scope {
     }
 }
 
+/// Where a layer lives. The order is that of precedence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LayerKind {
+    /// `<root>/harness-state.md`: every project's.
+    Global,
+    /// `.harness/<key>.md` in a work tree: shared, committed, written by anybody.
+    Repo,
+    /// `<root>/harness-state/<key>.md`: one project's, private.
+    Home,
+}
+
+impl LayerKind {
+    /// The word in output.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Global => "global",
+            Self::Repo => "repo",
+            Self::Home => "home",
+        }
+    }
+}
+
 /// Whether a person has let a note into prompts. An absent approval counts as approved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]

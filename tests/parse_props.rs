@@ -234,7 +234,8 @@ proptest! {
             Some(text) => edited.set(index, field, text),
             None => edited.unset(index, field),
         };
-        prop_assert_eq!(back.unwrap().source(), text.as_str());
+        let back = back.unwrap();
+        prop_assert_eq!(back.source(), text.as_str());
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::text::{Line, Location, Span, Splice, locate, splice, trim_blanks};
 use super::compose::{NewNote, Place};
 use super::field::{Entry, Field, Style};
 use super::note::{Content, Form, Note, State};
-use super::{Document, SegmentKind, escape, note, spell, yaml};
+use super::{Document, SegmentKind, continuation, escape, note, spell, yaml};
 
 /// One change of a layer. Notes are named by their index in [`Document::notes`].
 #[derive(Clone, Debug, PartialEq)]
@@ -454,8 +454,11 @@ impl Document {
                 splices.push(Splice::replace(*head, format!("{gap}{first}")));
                 let lines: Vec<&str> = lines.collect();
                 if lines.len() == further.len() && further.iter().zip(&lines).all(|(piece, line)| piece.is_empty() == line.is_empty()) {
-                    for (piece, line) in further.iter().zip(lines).filter(|(piece, _)| !piece.is_empty()) {
-                        splices.push(Splice::replace(*piece, escape::write_line(line).into_owned()));
+                    let written = continuation::escaped(&lines);
+                    for ((piece, line), written) in further.iter().zip(lines).zip(written) {
+                        if continuation::unescaped(piece.of(source)) != line {
+                            splices.push(Splice::replace(*piece, written));
+                        }
                     }
                     return;
                 }
@@ -472,7 +475,7 @@ impl Document {
                     }
                 }
                 let is_ended = source[..data.head.end].ends_with('\n');
-                let further = spell::further_lines(lines.into_iter(), data.indent, eol);
+                let further = spell::further_lines(&lines, data.indent, eol);
                 if let Some(last) = gone.last_mut().filter(|last| last.end == source.len() && !source.ends_with('\n')) {
                     // The last line end was missing; it still is.
                     last.start -= self.eol_len_before(last.start);

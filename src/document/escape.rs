@@ -1,13 +1,13 @@
-//! Lines of a content that would read as structure, and the backslash that keeps them
-//! text. Both forms use one rule: a line that would be structure, with any number of
-//! backslashes before it, has one more in the file than it says. So every text can be
-//! written, and reading gives it back.
+//! Lines of a body that would read as structure, and the backslash that keeps them text:
+//! a line that would be structure, with any number of backslashes before it, has one more
+//! in the file than it says. So every text can be written, and reading gives it back.
+//! (`continuation` does the same for the lines of bullets.)
 
 use std::borrow::Cow;
 
-use crate::text::{Line, Lines, Span, trim_blanks, trim_blanks_end, trim_blanks_start};
+use crate::text::{Line, Lines, Span, trim_blanks, trim_blanks_end};
 
-use super::{bullet, opaque, yaml};
+use super::{bullet, continuation, opaque, yaml};
 
 /// The line that ends the body of a front-matter note early.
 pub(super) const END_OF_NOTE: &str = "<!-- /note -->";
@@ -88,33 +88,6 @@ fn opens_block(content: &str, rule: Line) -> bool {
     })
 }
 
-/// Whether an indented line would read as a sub-bullet, backslashes aside. Gives the
-/// offset at which a backslash stands or belongs.
-fn sub_bullet_offset(text: &str) -> Option<usize> {
-    let at = text.len() - trim_blanks_start(text).len();
-    let bare = at + (text.len() - at - text[at..].trim_start_matches('\\').len());
-    bullet::sub_bullet_at(text, bare, text.len()).map(|_| at)
-}
-
-/// One further line of a bullet as it says: one backslash less before a sub-bullet.
-pub(super) fn read_line(text: &str) -> Cow<'_, str> {
-    if text.contains('\\')
-        && let Some(at) = sub_bullet_offset(text)
-        && text[at..].starts_with('\\')
-    {
-        return Cow::Owned(format!("{}{}", &text[..at], &text[at + 1..]));
-    }
-    Cow::Borrowed(text)
-}
-
-/// One further line of a bullet as it is written.
-pub(super) fn write_line(text: &str) -> Cow<'_, str> {
-    match sub_bullet_offset(text) {
-        Some(at) => Cow::Owned(format!("{}\\{}", &text[..at], &text[at..])),
-        None => Cow::Borrowed(text),
-    }
-}
-
 /// What the lines of a bullet say together.
 pub(super) fn read_pieces<'a>(source: &'a str, pieces: &[Span]) -> Cow<'a, str> {
     match pieces {
@@ -124,7 +97,7 @@ pub(super) fn read_pieces<'a>(source: &'a str, pieces: &[Span]) -> Cow<'a, str> 
             let mut out = String::from(first.of(source));
             for piece in further {
                 out.push('\n');
-                out.push_str(&read_line(piece.of(source)));
+                out.push_str(&continuation::unescaped(piece.of(source)));
             }
             // A bullet may leave its first line empty.
             if first.is_empty() { Cow::Owned(out.trim_start_matches('\n').to_owned()) } else { Cow::Owned(out) }

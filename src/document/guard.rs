@@ -203,16 +203,14 @@ impl Document {
         Presence::Absent
     }
 
+    /// Whether any note is a later, equal copy of another.
+    pub fn has_equal_copies(&self) -> bool {
+        self.diagnostics.iter().any(|found| matches!(found.problem, Problem::EqualCopy(..)))
+    }
+
     /// Whether the note is a later, equal copy of one with the same id: both are one note.
     pub fn is_equal_copy(&self, note: Note<'_>) -> bool {
         let first = note.id().and_then(|id| self.note(id));
         first.is_some_and(|first| first.index() < note.index() && is_equal_copy(first, note))
     }
-
-    /// The text of a field of an id for which the layer has several notes is of no use;
-    /// this gives them all.
-    pub fn notes_with_id<'a>(&'a self, id: &'a str) -> impl Iterator<Item = Note<'a>> {
-        self.notes().filter(move |note| note.id() == Some(id))
-    }
 }
-

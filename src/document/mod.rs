@@ -8,6 +8,7 @@
 
 mod bullet;
 mod compose;
+pub mod continuation;
 mod diagnostic;
 mod edit;
 mod escape;

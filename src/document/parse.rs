@@ -12,7 +12,7 @@ use super::diagnostic::{Diagnostic, Problem};
 use super::field::{Entry, Field, Style};
 use super::note::{Content, Form, NoteData, State};
 use super::opaque::{self, Opaque};
-use super::{Document, HeaderData, Section, Segment, SegmentKind, escape, guard, note, yaml};
+use super::{Document, HeaderData, Section, Segment, SegmentKind, continuation, escape, guard, note, yaml};
 
 const BOM: char = '\u{FEFF}';
 
@@ -484,7 +484,7 @@ impl Parser<'_> {
             entry.span.end = line.end;
             if entry.field == Field::Evidence {
                 let more = trim_blanks(text);
-                let joined = format!("{}\n{}", entry.text(source), escape::read_line(more));
+                let joined = format!("{}\n{}", entry.text(source), continuation::unescaped(more));
                 entry.text = Some(escape::normal_evidence(&joined).into());
                 entry.value.end = end;
                 entry.style = Style::Lines;

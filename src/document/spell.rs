@@ -4,7 +4,7 @@
 use crate::text::Span;
 
 use super::field::{Field, Style};
-use super::{escape, yaml};
+use super::{continuation, escape, yaml};
 
 /// A value as YAML behind `key:` and a blank, in the spelling `style` if it can be.
 /// `eol` is the line end of further lines, which are part of the value.
@@ -102,13 +102,8 @@ pub(super) fn sub_bullet_value(field: &Field, text: &str, indent: usize, eol: &s
         Field::Tags => text.replace('\n', ", "),
         Field::Evidence => {
             let mut lines = text.split('\n');
-            let mut out = String::from(lines.next().unwrap_or(""));
-            for line in lines {
-                out.push_str(eol);
-                out.push_str(&" ".repeat(indent));
-                out.push_str(&escape::write_line(line));
-            }
-            out
+            let first = lines.next().unwrap_or("");
+            format!("{first}{}", further_lines(&lines.collect::<Vec<_>>(), indent, eol))
         }
         _ => text.to_owned(),
     }
@@ -120,14 +115,14 @@ pub(super) fn sub_bullet(field: &Field, text: &str, indent: usize, eol: &str) ->
     format!("{}- {}: {value}", " ".repeat(indent), field.key())
 }
 
-/// The further lines of a bullet's content, each with a line end before it.
-pub(super) fn further_lines<'a>(lines: impl Iterator<Item = &'a str>, indent: usize, eol: &str) -> String {
+/// Further lines under a bullet, each with a line end before it.
+pub(super) fn further_lines(lines: &[&str], indent: usize, eol: &str) -> String {
     let mut out = String::new();
-    for line in lines {
+    for line in continuation::escaped(lines) {
         out.push_str(eol);
         if !line.is_empty() {
             out.push_str(&" ".repeat(indent));
-            out.push_str(&escape::write_line(line));
+            out.push_str(&line);
         }
     }
     out
@@ -146,7 +141,7 @@ pub(super) fn bullet(fields: &[(Field, String)], content: &str, eol: &str) -> St
     }
     let mut lines = content.split('\n');
     out.push_str(lines.next().unwrap_or(""));
-    out.push_str(&further_lines(lines, 2, eol));
+    out.push_str(&further_lines(&lines.collect::<Vec<_>>(), 2, eol));
     let mut push = |field: &Field, text: &str| {
         out.push_str(eol);
         out.push_str(&sub_bullet(field, text, 2, eol));

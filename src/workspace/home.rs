@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use super::error::Notice;
 use super::key::Project;
-use super::layer::{LayerKind, LayerRef, LayerState};
+use super::layer::{LayerRef, LayerState};
+use crate::note::LayerKind;
 use super::root::{PROJECTS_FOLDER, Root};
 use crate::files::{Found, ReadError, list_names};
 use crate::slug::is_key;

@@ -4,35 +4,11 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
-
 use super::error::{Refusal, WorkspaceError};
 use super::git::WorkTree;
 use super::repo::refusal_of;
 use crate::files::{self, Expected, Found, NewFile, Wrote};
-
-/// Where a layer lives. The order is that of precedence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum LayerKind {
-    /// `<root>/harness-state.md`: every project's.
-    Global,
-    /// `.harness/<key>.md` in a work tree: shared, committed, written by anybody.
-    Repo,
-    /// `<root>/harness-state/<key>.md`: one project's, private.
-    Home,
-}
-
-impl LayerKind {
-    /// The word in output.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Global => "global",
-            Self::Repo => "repo",
-            Self::Home => "home",
-        }
-    }
-}
+use crate::note::LayerKind;
 
 /// What stood at a layer's path when it was looked for. A hint for listings: only reading
 /// tells for sure.

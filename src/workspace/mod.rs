@@ -44,7 +44,8 @@ pub use error::{Notice, Refusal, WorkspaceError};
 pub use git::WorkTree;
 pub use home::{ProjectLayer, all_projects};
 pub use key::{KeyOrigin, Project};
-pub use layer::{LayerKind, LayerRef, LayerState};
+pub use crate::note::LayerKind;
+pub use layer::{LayerRef, LayerState};
 pub use root::{Root, RootOrigin};
 
 use crate::files::Action;

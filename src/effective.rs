@@ -1,0 +1,136 @@
+//! Which notes of the layers in reach count, and why the others do not: precedence,
+//! projects, models, states. Pure: the layers are given, lowest precedence first.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use sha2::{Digest, Sha256};
+
+use crate::config::Orphans;
+use crate::document::{Document, Note, State};
+use crate::note::{LayerKind, Scope};
+use crate::select::{Fields, Standing, standing};
+
+/// A layer in reach, read.
+#[derive(Clone, Copy, Debug)]
+pub struct InReach<'a> {
+    /// Where it lives.
+    pub kind: LayerKind,
+    /// What it says.
+    pub document: &'a Document,
+}
+
+/// For whom the notes are judged.
+#[derive(Clone, Copy)]
+pub struct Audience<'a> {
+    /// Whether a project that a note names is the current one.
+    pub is_current: &'a dyn Fn(&str) -> bool,
+    /// The model asked for.
+    pub model: Option<&'a str>,
+    /// What becomes of notes without a model.
+    pub orphans: Orphans,
+}
+
+/// A note of a layer in reach, judged.
+#[derive(Clone, Debug)]
+pub struct Judged<'a> {
+    /// The layer's index among those given.
+    pub layer: usize,
+    /// The note.
+    pub note: Note<'a>,
+    /// Its id; for a note without one, a name made from its text that holds until it gets
+    /// an id of its own: `new-` and eight hex digits.
+    pub id: Cow<'a, str>,
+    /// Whether it may be shown, or the first reason why not.
+    pub standing: Standing,
+    /// The layer of higher precedence that holds the same id for this project, if any.
+    pub shadowed_by: Option<usize>,
+}
+
+/// What a note without an id is called until it has one.
+pub fn provisional_id(note: Note<'_>) -> String {
+    let mut hash = Sha256::new();
+    hash.update(note.kind().as_str());
+    hash.update([0]);
+    hash.update(note.content().as_bytes());
+    let digest: [u8; 32] = hash.finalize().into();
+    digest[..4].iter().fold(String::from("new-"), |id, byte| id + &format!("{byte:02x}"))
+}
+
+/// The id of a note, or what it is called until it has one.
+pub fn id_of(note: Note<'_>) -> Cow<'_, str> {
+    note.id().map_or_else(|| Cow::Owned(provisional_id(note)), Cow::Borrowed)
+}
+
+/// Judges every note of the layers, in layer order.
+///
+/// Scope is decided by location (01-format, "Which project"): what stands in a project's
+/// layer is for that project whatever it claims, and a note that names another project is
+/// for nobody here. A global note with `scope: project` counts only in the project it
+/// names; if it names none, nowhere: on doubt, isolate. A note that is of another project
+/// neither shadows nor is shadowed.
+pub fn judge<'a>(layers: &[InReach<'a>], audience: &Audience<'_>) -> Vec<Judged<'a>> {
+    let total = layers.iter().map(|layer| layer.document.notes().len()).sum();
+    let mut judged: Vec<Judged<'a>> = Vec::with_capacity(total);
+    // The highest layer that holds an id for this project. Only needed where there is
+    // more than one layer with notes.
+    let is_alone = layers.iter().filter(|layer| layer.document.notes().len() > 0).count() < 2;
+    let mut highest: HashMap<&'a str, usize> = HashMap::new();
+    for (index, layer) in layers.iter().enumerate() {
+        let has_copies = layer.document.has_equal_copies();
+        for note in layer.document.notes() {
+            let is_here = is_in_project(layer.kind, note, audience);
+            if is_here
+                && !is_alone
+                && let Some(id) = note.id()
+            {
+                highest.insert(id, index);
+            }
+            let standing = if is_here {
+                let is_copy = has_copies && layer.document.is_equal_copy(note);
+                standing_of(note, audience, is_copy)
+            } else {
+                Standing::OtherProject
+            };
+            judged.push(Judged { layer: index, note, id: id_of(note), standing, shadowed_by: None });
+        }
+    }
+    if !is_alone {
+        for one in &mut judged {
+            let Some(holder) = one.note.id().and_then(|id| highest.get(id)).filter(|holder| **holder > one.layer) else {
+                continue;
+            };
+            if one.standing != Standing::OtherProject {
+                one.standing = Standing::Shadowed;
+                one.shadowed_by = Some(*holder);
+            }
+        }
+    }
+    judged
+}
+
+fn is_in_project(kind: LayerKind, note: Note<'_>, audience: &Audience<'_>) -> bool {
+    let scope = note.scope();
+    match kind {
+        LayerKind::Global if scope == Some(Scope::Project) => {
+            note.project().is_some_and(|project| (audience.is_current)(&project))
+        }
+        LayerKind::Global => true,
+        LayerKind::Repo | LayerKind::Home => {
+            scope != Some(Scope::Project) || note.project().is_none_or(|project| (audience.is_current)(&project))
+        }
+    }
+}
+
+fn standing_of(note: Note<'_>, audience: &Audience<'_>, is_copy: bool) -> Standing {
+    match note.state() {
+        State::Unparsed => return Standing::Unparsed,
+        State::Conflicted => return Standing::Conflicted,
+        State::Good => {}
+    }
+    let model = note.model();
+    let fields = Fields { model: model.as_deref(), active: note.active(), approval: note.approval() };
+    standing(&fields, audience.model, audience.orphans)
+        .or_else(|| if is_copy { Standing::Copy } else { Standing::Eligible })
+        .or_else(|| if note.content().is_empty() { Standing::Empty } else { Standing::Eligible })
+}

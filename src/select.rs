@@ -1,0 +1,344 @@
+//! Which notes go into a block: the policy of pi-continual-harness, exactly (golden
+//! "Injection"), with a verdict for every candidate. Knows no file and no markdown but
+//! the length of a rendered bullet.
+
+use crate::config::{Injection, Orphans};
+use crate::note::{Approval, Kind};
+use crate::render::{Label, Section, Shown, markdown};
+
+/// The budget's share of the block's fixed lines, of each kind's title and of the
+/// footer, in tokens; paid whether or not they are printed (golden "Injection", 4).
+const COST_OF_FRAME: u32 = 55;
+const COST_OF_KIND: u32 = 8;
+const COST_OF_FOOTER: u32 = 18;
+
+/// A model that is every model's (03-injection "Which notes").
+pub const ANY_MODEL: &str = "*";
+
+/// Whether a note could be shown at all, or the first reason why not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Standing {
+    /// It competes for a place.
+    Eligible,
+    /// No model was asked for, so nothing is shown.
+    NoModel,
+    /// Switched off.
+    Inactive,
+    /// Waits for a person's approval.
+    Pending,
+    /// A person said no.
+    Rejected,
+    /// Owned by another model.
+    OtherModel,
+    /// Owned by no model, and the configuration shows those to nobody.
+    Orphan,
+    /// Of another project.
+    OtherProject,
+    /// In a repo layer that the user has not trusted.
+    Untrusted,
+    /// Its metadata could not be read.
+    Unparsed,
+    /// Holds conflict markers.
+    Conflicted,
+    /// A layer of higher precedence holds the same id.
+    Shadowed,
+    /// Has no text.
+    Empty,
+    /// Says what an earlier note of its layer with the same id says: both are one note.
+    Copy,
+}
+
+impl Standing {
+    /// This reason, or the next one if there is none yet.
+    #[must_use]
+    pub fn or_else(self, next: impl FnOnce() -> Self) -> Self {
+        if self == Self::Eligible { next() } else { self }
+    }
+
+    /// The reason in words, for tables; none for an eligible note.
+    pub const fn reason(self) -> Option<&'static str> {
+        Some(match self {
+            Self::Eligible => return None,
+            Self::NoModel => "no model asked for",
+            Self::Inactive => "inactive",
+            Self::Pending => "pending approval",
+            Self::Rejected => "rejected",
+            Self::OtherModel => "other model",
+            Self::Orphan => "no model, and orphans are off",
+            Self::OtherProject => "other project",
+            Self::Untrusted => "untrusted layer",
+            Self::Unparsed => "unparsed",
+            Self::Conflicted => "in conflict",
+            Self::Shadowed => "shadowed by another layer",
+            Self::Empty => "empty",
+            Self::Copy => "equal copy of an earlier note",
+        })
+    }
+}
+
+/// The fields of a note that decide its [`Standing`], whatever layer it is in.
+#[derive(Clone, Copy, Debug)]
+pub struct Fields<'a> {
+    /// Its model; none or empty for an orphan.
+    pub model: Option<&'a str>,
+    /// Whether it is switched on.
+    pub active: bool,
+    /// Its approval; none counts as approved.
+    pub approval: Option<Approval>,
+}
+
+/// The standing of a note by its own fields (03-injection "Which notes", 2 and 3). Reasons
+/// that come from its place (project, trust, precedence) or its text (unparsed, empty)
+/// are the caller's, joined with [`Standing::or_else`].
+///
+/// `asked` is the model asked for; none and empty are alike: pi shows orphans for the
+/// empty model, which is no model anyone could mean.
+pub fn standing(fields: &Fields<'_>, asked: Option<&str>, orphans: Orphans) -> Standing {
+    let Some(asked) = asked.filter(|asked| !asked.is_empty()) else { return Standing::NoModel };
+    if !fields.active {
+        return Standing::Inactive;
+    }
+    match fields.approval {
+        Some(Approval::Pending) => return Standing::Pending,
+        Some(Approval::Rejected) => return Standing::Rejected,
+        Some(Approval::Approved) | None => {}
+    }
+    match (fields.model.unwrap_or_default(), orphans) {
+        ("", Orphans::None) => Standing::Orphan,
+        ("", Orphans::Adopt | Orphans::Any) => Standing::Eligible,
+        (model, _) if model == asked || model == ANY_MODEL => Standing::Eligible,
+        _ => Standing::OtherModel,
+    }
+}
+
+/// A note that may or may not be shown. Candidates come in layer order, which settles
+/// ties of importance.
+#[derive(Clone, Copy, Debug)]
+pub struct Candidate<'a> {
+    /// The note as the block would show it.
+    pub shown: Shown<'a>,
+    /// Whether it competes.
+    pub standing: Standing,
+}
+
+/// What became of a candidate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// It is in the block.
+    Taken,
+    /// Its kind has `maxPerKind` notes of higher rank.
+    OverKindCap,
+    /// What is left of `maxTokens` is too little for it.
+    OverBudget,
+    /// It did not compete.
+    Out(Standing),
+}
+
+/// The answer to "why is this note there, or not?".
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Verdict {
+    /// Its place among the eligible notes of its kind, from 0; none if it did not compete.
+    pub rank: Option<usize>,
+    /// Its cost in tokens; none if nothing had to know it ([`cost`] tells).
+    pub cost: Option<f64>,
+    /// What became of it.
+    pub outcome: Outcome,
+}
+
+/// What goes into a block, and why.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Selection {
+    /// For each kind that shows any: indexes of candidates in the order shown.
+    pub taken: Vec<(Kind, Vec<usize>)>,
+    /// How many eligible candidates are not shown.
+    pub omitted: usize,
+    /// One for each candidate, in their order.
+    pub verdicts: Vec<Verdict>,
+    /// Tokens for bullets, frame and titles already taken off; none if disabled.
+    pub budget: Option<f64>,
+    /// Tokens that the bullets taken use.
+    pub spent: f64,
+}
+
+impl Selection {
+    /// The section that shows this selection of the candidates it was made from.
+    pub fn section<'a>(&self, candidates: &[Candidate<'a>], label: Option<Label<'a>>) -> Section<'a> {
+        let taken = self.taken.iter().flat_map(|(_, indexes)| indexes);
+        Section {
+            label,
+            notes: taken.filter_map(|&index| candidates.get(index)).map(|one| one.shown).collect(),
+            omitted: self.omitted,
+        }
+    }
+}
+
+/// The length of a text in UTF-16 units over `chars_per_token`, rounded up.
+pub fn estimate(text: &str, chars_per_token: f64) -> f64 {
+    // Counting is only needed where a character takes more than one byte.
+    let units = if text.is_ascii() { text.len() } else { text.encode_utf16().count() };
+    #[expect(clippy::cast_precision_loss, reason = "no text is 2^53 long")]
+    let units = units as f64;
+    (units / chars_per_token).ceil()
+}
+
+/// What a note costs: the estimate of its bullet as the markdown block prints it, with
+/// indents, whatever form is asked for, so that every form shows the same notes.
+pub fn cost(shown: &Shown<'_>, injection: &Injection) -> f64 {
+    estimate(&markdown::bullet(shown), injection.chars_per_token)
+}
+
+/// Selects from candidates. Deterministic; only notes under the cap are priced.
+pub fn select(candidates: &[Candidate<'_>], injection: &Injection) -> Selection {
+    let mut kinds = ranked(candidates, injection.enabled);
+    if !injection.enabled {
+        let verdicts = verdicts(candidates, &kinds, usize::MAX);
+        let taken = kinds.into_iter().filter(|(_, indexes)| !indexes.is_empty()).collect();
+        return Selection { taken, omitted: 0, verdicts, budget: None, spent: 0.0 };
+    }
+
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "rounded down, saturating")]
+    let cap = injection.max_per_kind as usize;
+    let mut verdicts = verdicts(candidates, &kinds, cap);
+    let mut omitted = 0;
+    for (_, indexes) in &mut kinds {
+        omitted += indexes.len().saturating_sub(cap);
+        indexes.truncate(cap);
+    }
+
+    let budget = budget(injection, kinds.iter().filter(|(_, indexes)| !indexes.is_empty()).count());
+    let mut spent = 0.0;
+    let mut left = budget;
+    let ranks = kinds.iter().map(|(_, indexes)| indexes.len()).max().unwrap_or(0);
+    for rank in 0..ranks {
+        for index in kinds.iter().filter_map(|(_, indexes)| indexes.get(rank).copied()) {
+            let cost = cost(&candidates[index].shown, injection);
+            verdicts[index].cost = Some(cost);
+            if cost <= left {
+                left -= cost;
+                spent += cost;
+            } else {
+                verdicts[index].outcome = Outcome::OverBudget;
+                omitted += 1;
+            }
+        }
+    }
+
+    let mut taken = Vec::new();
+    for (kind, mut indexes) in kinds {
+        indexes.retain(|&index| verdicts[index].outcome == Outcome::Taken);
+        if !indexes.is_empty() {
+            taken.push((kind, indexes));
+        }
+    }
+    Selection { taken, omitted, verdicts, budget: Some(budget), spent }
+}
+
+/// The eligible candidates of each kind, by importance if asked to, ties in their order.
+fn ranked(candidates: &[Candidate<'_>], by_importance: bool) -> [(Kind, Vec<usize>); 4] {
+    let mut keys: [Vec<(u64, usize)>; 4] = Default::default();
+    for (index, one) in candidates.iter().enumerate().filter(|(_, one)| one.standing == Standing::Eligible) {
+        let key = if by_importance { descending(one.shown.importance) } else { 0 };
+        keys[one.shown.kind as usize].push((key, index));
+    }
+    Kind::ALL.map(|kind| {
+        // Pairs of integers sort fast, and the index makes an unstable sort stable.
+        let mut keys = std::mem::take(&mut keys[kind as usize]);
+        keys.sort_unstable();
+        (kind, keys.into_iter().map(|(_, index)| index).collect())
+    })
+}
+
+/// A verdict for each candidate as if the budget were endless.
+fn verdicts(candidates: &[Candidate<'_>], kinds: &[(Kind, Vec<usize>); 4], cap: usize) -> Vec<Verdict> {
+    // Ranks come in an order that jumps about: a small table of them stays in the cache.
+    let mut ranks = vec![0; candidates.len()];
+    for (_, indexes) in kinds {
+        for (rank, &index) in indexes.iter().enumerate() {
+            ranks[index] = rank;
+        }
+    }
+    let verdict = |(one, rank): (&Candidate<'_>, usize)| match one.standing {
+        Standing::Eligible => {
+            let outcome = if rank < cap { Outcome::Taken } else { Outcome::OverKindCap };
+            Verdict { rank: Some(rank), cost: None, outcome }
+        }
+        reason => Verdict { rank: None, cost: None, outcome: Outcome::Out(reason) },
+    };
+    candidates.iter().zip(ranks).map(verdict).collect()
+}
+
+/// A key that sorts high importances first. -0 and 0 are equal, as in JavaScript; what is
+/// no number comes last.
+fn descending(importance: f64) -> u64 {
+    if importance.is_nan() {
+        return u64::MAX;
+    }
+    let bits = (importance + 0.0).to_bits();
+    let ascending = if bits >> 63 == 0 { bits | 1 << 63 } else { !bits };
+    !ascending
+}
+
+fn budget(injection: &Injection, kinds: usize) -> f64 {
+    let kinds = u32::try_from(kinds).unwrap_or(u32::MAX);
+    (injection.max_tokens - f64::from(COST_OF_FRAME + COST_OF_KIND * kinds + COST_OF_FOOTER)).max(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn candidate(content: &str, importance: f64) -> Candidate<'_> {
+        let shown = Shown { id: "n", kind: Kind::Memory, title: None, content, importance };
+        Candidate { shown, standing: Standing::Eligible }
+    }
+
+    #[test]
+    fn standing_gives_the_first_reason() {
+        let fields = Fields { model: Some("a/m"), active: true, approval: None };
+        let of = |fields, asked| standing(&fields, asked, Orphans::Adopt);
+        assert_eq!(of(fields, Some("a/m")), Standing::Eligible);
+        assert_eq!(of(fields, Some("a/M")), Standing::OtherModel);
+        assert_eq!(of(fields, None), Standing::NoModel);
+        assert_eq!(of(fields, Some("")), Standing::NoModel);
+        assert_eq!(of(Fields { model: Some("*"), ..fields }, Some("b/m")), Standing::Eligible);
+        assert_eq!(of(Fields { active: false, ..fields }, Some("b/m")), Standing::Inactive);
+        let approval = Some(Approval::Pending);
+        assert_eq!(of(Fields { approval, ..fields }, Some("a/m")), Standing::Pending);
+    }
+
+    #[test]
+    fn orphans_are_everybodys_or_nobodys() {
+        for model in [None, Some("")] {
+            let orphan = Fields { model, active: true, approval: None };
+            assert_eq!(standing(&orphan, Some("a/m"), Orphans::Adopt), Standing::Eligible);
+            assert_eq!(standing(&orphan, Some("a/m"), Orphans::Any), Standing::Eligible);
+            assert_eq!(standing(&orphan, Some("a/m"), Orphans::None), Standing::Orphan);
+        }
+    }
+
+    #[test]
+    fn a_long_important_note_is_taken_whole_before_forty_small_ones() {
+        let long = "z".repeat(400);
+        let mut candidates: Vec<_> = (0..40).map(|_| candidate("small note", 0.1)).collect();
+        candidates.push(candidate(&long, 1.0));
+        let selection = select(&candidates, &Injection { max_tokens: 500.0, ..Injection::default() });
+        assert_eq!(selection.taken[0].1[0], 40);
+        assert_eq!(selection.verdicts[40].rank, Some(0));
+        assert_eq!(selection.omitted, 31, "ten of the kind are shown");
+    }
+
+    #[test]
+    fn indents_of_further_lines_are_paid_for() {
+        let injection = Injection { chars_per_token: 1.0, ..Injection::default() };
+        assert_eq!(cost(&candidate("ab\ncd", 0.5).shown, &injection).to_string(), "17");
+    }
+
+    #[test]
+    fn odd_importances_have_a_place() {
+        let order = [f64::INFINITY, 1.0, 0.0, -1.0, f64::NEG_INFINITY, f64::NAN];
+        assert!(order.is_sorted_by_key(|&importance| descending(importance)));
+        assert_eq!(descending(0.0), descending(-0.0));
+    }
+}

@@ -1,0 +1,9 @@
+//! The behaviour of pi-continual-harness as vectors: `cargo test --test golden`, or
+//! `GOLDEN_DIR=DIR cargo test --test golden -- --nocapture` for another set of them.
+
+mod config;
+mod documented;
+mod harness;
+mod inject;
+mod render_file;
+mod slug;
