@@ -150,6 +150,9 @@ pub(super) fn read(source: &str, yaml: Span, entries: &mut Vec<Entry>, in_full: 
 /// Reads a block of `key: value` lines with values that cannot mean anything else.
 /// `false` if there is anything more to it.
 fn read_plain(source: &str, yaml: Span, entries: &mut Vec<Entry>) -> bool {
+    if yaml.len() > MAX_BLOCK {
+        return false;
+    }
     let kept = entries.len();
     for line in Lines::within(source, yaml) {
         let bytes = &source.as_bytes()[line.start..line.text_end];
