@@ -43,6 +43,12 @@ pub(super) fn check(document: &mut Document, opaque: &[OpaqueSpan]) {
     document.diagnostics.sort_by_key(|diagnostic| diagnostic.span);
 }
 
+/// The stretch of code or HTML that `offset` lies in; there is one at most, in order.
+fn covering(opaque: &[OpaqueSpan], offset: usize) -> Option<&OpaqueSpan> {
+    let next = opaque.partition_point(|opaque| opaque.span.end <= offset);
+    opaque.get(next).filter(|opaque| opaque.span.contains(offset))
+}
+
 fn first_line(document: &Document, note: Note<'_>) -> Span {
     let start = note.span().start;
     Line::at(&document.source, start).map_or(Span::at(start), |line| Span::new(start, line.text_end))
@@ -56,27 +62,29 @@ fn conflicts(document: &mut Document, opaque: &[OpaqueSpan], found: &mut Vec<Dia
     while let Some(at) = memmem::find(&source.as_bytes()[from..], b"<<<<<<<").map(|at| from + at) {
         from = at + 7;
         let is_line_start = at == 0 || source.as_bytes()[at - 1] == b'\n';
-        let is_in_code = opaque.iter().any(|span| span.is_code && !span.is_open && span.span.contains(at));
-        if !is_line_start || is_in_code {
+        let is_in_code = covering(opaque, at).is_some_and(|span| span.is_code && !span.is_open);
+        let Some(opening) = Line::at(source, at).filter(|_| is_line_start && !is_in_code) else { continue };
+        if !escape::is_conflict_marker(opening.text(source)) {
             continue;
         }
         let mut has_split = false;
-        for line in Lines::within(source, Span::new(at, source.len())) {
+        let mut closing = None;
+        for line in Lines::within(source, Span::new(opening.end, source.len())) {
             let text = line.text(source);
-            if line.start == at {
-                if !escape::is_conflict_marker(text) {
-                    break;
-                }
-            } else if text == "=======" {
+            if text == "=======" {
                 has_split = true;
             } else if text.starts_with(">>>>>>>") && escape::is_conflict_marker(text) {
-                if has_split {
-                    regions.push(Span::new(at, line.end));
-                    from = line.end;
-                }
+                closing = Some(line);
                 break;
             }
         }
+        // What found no end, or no `=======` before it, hides nothing from a later opening
+        // either: each line is looked at once.
+        let Some(closing) = closing else { break };
+        if has_split {
+            regions.push(Span::new(at, closing.end));
+        }
+        from = closing.end;
     }
     for region in &regions {
         let line = Line::at(source, region.start).map_or(*region, |line| Span::new(line.start, line.text_end));
@@ -158,7 +166,7 @@ fn stray_ids(document: &Document, opaque: &[OpaqueSpan], found: &mut Vec<Diagnos
             notes.next();
         }
         let is_in_head = notes.peek().is_some_and(|note| note.head.contains(at));
-        if is_in_head || opaque.iter().any(|opaque| opaque.span.contains(at)) {
+        if is_in_head || covering(opaque, at).is_some() {
             continue;
         }
         let line_start = source[..at].rfind('\n').map_or(0, |newline| newline + 1);
