@@ -133,7 +133,7 @@ fn told(layer: &Document) -> Vec<String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(cases()))]
+    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn segments_add_up_to_the_text(text in prop_oneof![layer(), tidy_layer(), "\\PC{0,200}", any::<String>()]) {
@@ -174,7 +174,7 @@ proptest! {
     #[test]
     fn an_edit_reads_back_and_changes_nothing_else(text in tidy_layer(), pick in any::<prop::sample::Index>(), (field, value) in field_and_value()) {
         let layer = Document::parse(text.as_str());
-        prop_assume!(layer.notes().len() > 0);
+        if layer.notes().len() == 0 { return Ok(()) }
         let index = pick.index(layer.notes().len());
         let note = layer.note_at(index).unwrap();
         let Ok(edited) = layer.set(index, field.clone(), value.as_str()) else { return Ok(()) };
@@ -202,7 +202,7 @@ proptest! {
     #[test]
     fn setting_the_present_value_is_no_edit(text in prop_oneof![layer(), tidy_layer()]) {
         let layer = Document::parse(text.as_str());
-        prop_assume!(layer.conflicts().is_empty());
+        if !layer.conflicts().is_empty() { return Ok(()) }
         for note in layer.notes().filter(|note| note.state() == State::Good) {
             let mut fields = note.fields();
             fields.push(Field::Content);
@@ -218,15 +218,27 @@ proptest! {
     }
 
     #[test]
-    fn set_and_set_back_restores_the_bytes(text in tidy_layer(), pick in any::<prop::sample::Index>(), (field, value) in field_and_value()) {
+    fn set_and_set_back_restores_the_bytes(
+        text in tidy_layer(),
+        pick in any::<prop::sample::Index>(),
+        (field, value) in prop::sample::select(Field::named().collect::<Vec<_>>()).prop_flat_map(|field| {
+            // What has to be quoted stays quoted, and lists stay lists: single plain values.
+            let plain = match field {
+                Field::Evidence | Field::Tags => "[a-z]{1,8}".boxed(),
+                Field::Importance | Field::Active | Field::Protected | Field::Approval | Field::Scope | Field::Kind => value_of(&field),
+                _ => "[a-z][a-z0-9_./-]{1,8}".prop_filter("words of YAML", |word| !["true", "false", "null"].contains(&word.as_str())).boxed(),
+            };
+            plain.prop_map(move |value| (field.clone(), value))
+        }),
+    ) {
         let layer = Document::parse(text.as_str());
-        prop_assume!(layer.notes().len() > 0);
+        if layer.notes().len() == 0 { return Ok(()) }
         let index = pick.index(layer.notes().len());
         let note = layer.note_at(index).unwrap();
-        prop_assume!(!matches!(field, Field::Kind | Field::Id) || note.form() == Form::FrontMatter && note.has(&field));
-        // Lists and quoted texts may come back in another spelling; single values do not.
-        let plain = !matches!(field, Field::Evidence | Field::Tags | Field::Content | Field::Other(_));
-        prop_assume!(plain && note.form() == Form::FrontMatter);
+        if matches!(field, Field::Id | Field::Kind) && !(note.form() == Form::FrontMatter && note.has(&field)) { return Ok(()) }
+        // Several lines of evidence become one.
+        if note.get(&field).is_some_and(|text| text.contains('\n')) { return Ok(()) }
+        if matches!(field, Field::Scope | Field::Project) && note.form() == Form::Bullet { return Ok(()) }
         let before = note.entry_text(&field).map(str::to_owned);
         let Ok(edited) = layer.set(index, field.clone(), value) else { return Ok(()) };
         if edited.source() == text { return Ok(()) }

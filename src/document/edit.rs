@@ -389,7 +389,7 @@ impl Document {
         let last = entries.pop();
         // Of several lines the last counts; for evidence all do, so the others go.
         if field == &Field::Evidence || text.is_none() {
-            splices.extend(entries.iter().map(|entry| Splice::remove(entry.span)));
+            splices.extend(entries.iter().map(|entry| Splice::remove(self.lines_removal(entry.span))));
         }
         match (field, last, text) {
             (Field::Id, Some(entry), Some(text)) => splices.push(Splice::replace(entry.value, text)),
@@ -417,7 +417,7 @@ impl Document {
                 }
                 splices.push(Splice::replace(entry.value, value));
             }
-            (_, Some(entry), None) => splices.push(Splice::remove(entry.span)),
+            (_, Some(entry), None) => splices.push(Splice::remove(self.lines_removal(entry.span))),
             (_, None, Some(text)) => {
                 let line = spell::sub_bullet(field, text, 2, eol);
                 let is_ended = source[..data.span.end].ends_with('\n');
@@ -476,15 +476,22 @@ impl Document {
                 }
                 let is_ended = source[..data.head.end].ends_with('\n');
                 let further = spell::further_lines(&lines, data.indent, eol);
-                if let Some(last) = gone.last_mut().filter(|last| last.end == source.len() && !source.ends_with('\n')) {
-                    // The last line end was missing; it still is.
-                    last.start -= self.eol_len_before(last.start);
+                if let Some(last) = gone.last_mut() {
+                    *last = self.lines_removal(*last);
                 }
                 let offset = if is_ended { data.head.end - self.eol_len_before(data.head.end) } else { data.head.end };
                 splices.push(Splice::insert(offset, further));
                 splices.extend(gone.into_iter().map(Splice::remove));
             }
         }
+    }
+
+    /// Lines that go: where the last line end of the file was missing, it still is.
+    fn lines_removal(&self, mut span: Span) -> Span {
+        if span.end == self.source.len() && !self.source.ends_with('\n') {
+            span.start -= self.eol_len_before(span.start);
+        }
+        span
     }
 
     fn eol_len_before(&self, offset: usize) -> usize {

@@ -150,6 +150,9 @@ impl<'a> Note<'a> {
                 Some(joined.map_or(Cow::Borrowed(first), Cow::Owned))
             }
             Field::Kind if self.form() == Form::Bullet => Some(Cow::Borrowed(self.kind().as_str())),
+            // In a bullet, and at times in a block, both stand in one value.
+            Field::Scope if self.scope().is_some() => self.scope().map(|scope| Cow::Borrowed(scope.as_str())),
+            Field::Project if self.project().is_some() => self.project(),
             _ => self.entry(field).map(|entry| entry.text(source)).filter(|text| !text.is_empty()).map(Cow::Borrowed),
         }
     }

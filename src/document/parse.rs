@@ -141,7 +141,7 @@ impl Parser<'_> {
         let span = Span::new(first.start, block.end);
         self.header = Some(HeaderData { span, entries: kept..self.entries.len() });
         self.emit(first.start, block.end, SegmentKind::Header);
-        self.opaque.restart(block.end);
+        self.opaque.restart(span);
         Some(block.end)
     }
 
@@ -179,7 +179,7 @@ impl Parser<'_> {
             match bullet::canonical_section(trim_blanks_end(text)) {
                 Some(_) => self.close(),
                 None => {
-                    self.is_text_above = !text.starts_with('#');
+                    self.is_text_above = self.is_paragraph(text);
                     self.plain_line(line);
                     return line.end;
                 }
@@ -225,7 +225,7 @@ impl Parser<'_> {
         }
         self.open = Open::Nothing;
         self.is_text_above = false;
-        self.opaque.restart(line.end);
+        self.opaque.restart(Span::at(line.end));
         line.end
     }
 
@@ -258,7 +258,7 @@ impl Parser<'_> {
                 return None;
             }
             self.foreign_block(Span::new(opening.start, block.end));
-            self.opaque.restart(block.end);
+            self.opaque.restart(Span::new(opening.start, block.end));
             self.is_text_above = false;
             return Some(block.end);
         }
@@ -267,7 +267,7 @@ impl Parser<'_> {
         }
         self.close();
         self.front_matter_note(opening, block, kept, problem);
-        self.opaque.restart(block.end);
+        self.opaque.restart(Span::new(opening.start, block.end));
         self.is_text_above = false;
         Some(block.end)
     }
@@ -333,7 +333,7 @@ impl Parser<'_> {
     fn bullet_line(&mut self, line: Line) {
         let text = trim_blanks_end(line.text(self.source));
         let end = line.start + text.len();
-        self.is_text_above = true;
+        self.is_text_above = self.is_paragraph(text);
         match text.as_bytes()[0] {
             b'#' => {
                 self.close();
@@ -344,7 +344,6 @@ impl Parser<'_> {
                         self.sections.push(Section { kind, heading: line.span(), end: 0 });
                     }
                 }
-                self.is_text_above = false;
                 self.emit(line.start, line.end, SegmentKind::Prose);
             }
             b'-' if let Some(bullet) = bullet::bullet(self.source, line.start, end) => {
@@ -369,6 +368,13 @@ impl Parser<'_> {
                 self.emit(line.start, line.end, SegmentKind::Prose);
             }
         }
+    }
+
+    /// Whether a `---` below this line would underline it. A line indented as code goes
+    /// on with a paragraph above it and is none on its own.
+    fn is_paragraph(&self, text: &str) -> bool {
+        let lead = text.len() - text.trim_start_matches([' ', '\t']).len();
+        if column(text, 0, lead) >= 4 { self.is_text_above } else { !text.starts_with('#') }
     }
 
     /// Whether Markdown would take this line in column 0 for more of the open bullet.

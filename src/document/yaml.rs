@@ -72,6 +72,8 @@ pub(super) fn block_at(source: &str, opening: Line) -> Option<Block> {
     let mut is_blank_above = false;
     let mut has_note_key = false;
     let mut at = opening.end;
+    // Behind the last line that is not empty.
+    let mut text_end = at;
     while let Some(line) = Line::at(source, at) {
         let text = line.text(source);
         if is_closing(text) {
@@ -84,6 +86,9 @@ pub(super) fn block_at(source: &str, opening: Line) -> Option<Block> {
         }
         let key = key_of(text).map(|(key, _)| key);
         is_blank_above = text.trim_ascii().is_empty();
+        if !is_blank_above {
+            text_end = line.end;
+        }
         has_note_key |= is_yamlish && matches!(key, Some("id" | "kind"));
         is_yamlish &= key.is_some()
             || is_blank_above
@@ -91,7 +96,7 @@ pub(super) fn block_at(source: &str, opening: Line) -> Option<Block> {
             || text.starts_with("- ");
         at = line.end;
     }
-    has_note_key.then_some(Block { yaml: Span::new(opening.end, at), end: at, is_closed: false })
+    has_note_key.then_some(Block { yaml: Span::new(opening.end, text_end), end: text_end, is_closed: false })
 }
 
 /// Whether the `---` line `opening` begins a closed block with an `id` or a `kind`.
