@@ -179,7 +179,7 @@ impl Parser<'_> {
             match bullet::canonical_section(trim_blanks_end(text)) {
                 Some(_) => self.close(),
                 None => {
-                    self.is_text_above = self.is_paragraph(text);
+                    self.is_text_above = is_paragraph(text);
                     self.plain_line(line);
                     return line.end;
                 }
@@ -333,7 +333,7 @@ impl Parser<'_> {
     fn bullet_line(&mut self, line: Line) {
         let text = trim_blanks_end(line.text(self.source));
         let end = line.start + text.len();
-        self.is_text_above = self.is_paragraph(text);
+        self.is_text_above = is_paragraph(text);
         match text.as_bytes()[0] {
             b'#' => {
                 self.close();
@@ -368,13 +368,6 @@ impl Parser<'_> {
                 self.emit(line.start, line.end, SegmentKind::Prose);
             }
         }
-    }
-
-    /// Whether a `---` below this line would underline it. A line indented as code goes
-    /// on with a paragraph above it and is none on its own.
-    fn is_paragraph(&self, text: &str) -> bool {
-        let lead = text.len() - text.trim_start_matches([' ', '\t']).len();
-        if column(text, 0, lead) >= 4 { self.is_text_above } else { !text.starts_with('#') }
     }
 
     /// Whether Markdown would take this line in column 0 for more of the open bullet.
@@ -600,6 +593,13 @@ fn check_id(id: &str, span: Span, problems: &mut Vec<Diagnostic>) {
 /// The column of `offset` in the line that starts at `start`, tabs to multiples of 4.
 fn column(source: &str, start: usize, offset: usize) -> usize {
     source[start..offset].chars().fold(0, |column, c| if c == '\t' { column + 4 - column % 4 } else { column + 1 })
+}
+
+/// Whether a `---` below this line would underline it. Lines indented as code are left
+/// out: most are none of a paragraph.
+fn is_paragraph(text: &str) -> bool {
+    let lead = text.len() - text.trim_start_matches([' ', '\t']).len();
+    column(text, 0, lead) < 4 && !text.starts_with('#')
 }
 
 /// How many bytes of indentation a further line of a bullet loses: up to `indent`
