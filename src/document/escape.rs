@@ -28,9 +28,9 @@ pub(super) fn is_end_of_note(text: &str) -> bool {
 
 /// Whether a line opens or closes a conflict of git's.
 pub(super) fn is_conflict_marker(text: &str) -> bool {
-    ["<<<<<<<", "|||||||", ">>>>>>>"].iter().any(|marker| {
-        text.strip_prefix(marker).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
-    })
+    ["<<<<<<<", "|||||||", ">>>>>>>"]
+        .iter()
+        .any(|marker| text.strip_prefix(marker).is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')))
 }
 
 /// Whether Markdown reads the line at `offset` as code or HTML.
@@ -49,8 +49,9 @@ pub(super) fn read_body(body: &str) -> Cow<'_, str> {
     let mut out = String::with_capacity(body.len());
     for line in Lines::new(body) {
         let text = line.text(body).trim_end_matches('\r');
-        let is_escaped =
-            text.starts_with('\\') && ends_body(text.trim_start_matches('\\')) && !is_opaque(&spans, line.start);
+        let is_escaped = text.starts_with('\\')
+            && ends_body(text.trim_start_matches('\\'))
+            && !is_opaque(&spans, line.start);
         out.push_str(if is_escaped { &text[1..] } else { text });
         if line.end > line.text_end {
             out.push('\n');
@@ -108,7 +109,9 @@ pub(super) fn read_pieces<'a>(source: &'a str, pieces: &[Span]) -> Cow<'a, str> 
 /// A content as a body can say it: LF line ends, no empty lines around it.
 pub(super) fn normal_body(content: &str) -> String {
     let lines: Vec<&str> = content.split('\n').map(|line| line.trim_end_matches('\r')).collect();
-    let Some(first) = lines.iter().position(|line| !trim_blanks(line).is_empty()) else { return String::new() };
+    let Some(first) = lines.iter().position(|line| !trim_blanks(line).is_empty()) else {
+        return String::new();
+    };
     let last = lines.iter().rposition(|line| !trim_blanks(line).is_empty()).unwrap_or(first);
     lines[first..=last].join("\n")
 }

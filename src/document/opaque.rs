@@ -189,7 +189,9 @@ fn is_suspicious(source: &str, line: Line) -> bool {
     let rest = &bytes[at..];
     let marks = rest
         .iter()
-        .take_while(|byte| matches!(byte, b' ' | b'\t' | b'>' | b'-' | b'*' | b'+' | b'.' | b')' | b'0'..=b'9'))
+        .take_while(|byte| {
+            matches!(byte, b' ' | b'\t' | b'>' | b'-' | b'*' | b'+' | b'.' | b')' | b'0'..=b'9')
+        })
         .count();
     let rest = &rest[marks..];
     rest.first() == Some(&b'<') || rest.starts_with(b"```") || rest.starts_with(b"~~~")
@@ -211,7 +213,9 @@ pub(super) fn opaque_spans(text: &str, offset: usize) -> Vec<OpaqueSpan> {
                 containers = containers.saturating_sub(1);
                 continue;
             }
-            Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) => (true, is_fence_closed(&text[range.clone()])),
+            Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) => {
+                (true, is_fence_closed(&text[range.clone()]))
+            }
             Event::Start(Tag::CodeBlock(CodeBlockKind::Indented)) => (true, true),
             Event::Start(Tag::HtmlBlock) => (false, is_html_closed(text, range.clone().into())),
             _ => continue,
