@@ -28,6 +28,11 @@ impl NewNote {
         Self { kind, fields: vec![(Field::Id, id.into())], content: content.into(), spelled: None }
     }
 
+    /// Text that is already spelled in a form: notes of one kind, without a line end behind.
+    pub(super) const fn spelled(kind: Kind, form: Form, text: String) -> Self {
+        Self { kind, fields: Vec::new(), content: String::new(), spelled: Some((form, text)) }
+    }
+
     /// With one more field.
     #[must_use]
     pub fn with(mut self, field: Field, text: impl Into<String>) -> Self {
@@ -130,7 +135,8 @@ impl Document {
     fn behind_text(&self, limit: usize) -> usize {
         let text = &self.source[..limit];
         let start = self.text_start();
-        let kept = text[start.min(limit)..].trim_end_matches(|c: char| c.is_whitespace() || c == '\u{FEFF}').len();
+        let kept =
+            text[start.min(limit)..].trim_end_matches(|c: char| c.is_whitespace() || c == '\u{FEFF}').len();
         if kept == 0 {
             return start;
         }
@@ -166,8 +172,10 @@ impl Document {
             return false;
         }
         let line = Line::at(&self.source, next).map_or("", |line| line.text(&self.source));
-        let is_block = self.notes.iter().any(|note| note.form == Form::FrontMatter && note.span.start == next);
-        let is_section = bullet::canonical_section(line).is_some() && self.sections.iter().any(|s| s.heading.start == next);
+        let is_block =
+            self.notes.iter().any(|note| note.form == Form::FrontMatter && note.span.start == next);
+        let is_section = bullet::canonical_section(line).is_some()
+            && self.sections.iter().any(|s| s.heading.start == next);
         !is_block && !is_section
     }
 
@@ -202,16 +210,22 @@ impl Document {
             return self.section_insertion(note);
         };
         let last = self.notes.iter().rev().find(|found| {
-            found.form == Form::Bullet && section.heading.end <= found.span.start && found.span.start < section.end
+            found.form == Form::Bullet
+                && section.heading.end <= found.span.start
+                && found.span.start < section.end
         });
         if let Some(last) = last {
             return self.beside(last.span.end, note);
         }
         // Behind the section's own text, but before a front-matter note that stands in it.
-        let block = self.notes.iter().find(|found| section.heading.end <= found.span.start && found.span.start < section.end);
+        let block = self
+            .notes
+            .iter()
+            .find(|found| section.heading.end <= found.span.start && found.span.start < section.end);
         let offset = self.behind_text(block.map_or(section.end, |block| block.span.start));
         let eol = self.eol_above(offset);
-        let is_free_below = Line::at(&self.source, offset).is_none_or(|line| trim_blanks(line.text(&self.source)).is_empty());
+        let is_free_below =
+            Line::at(&self.source, offset).is_none_or(|line| trim_blanks(line.text(&self.source)).is_empty());
         let text = note.spell(Form::Bullet, eol);
         if is_free_below {
             self.set_apart(offset, text, eol, None)
@@ -250,7 +264,8 @@ impl Document {
                 let fellows = self.notes().filter(|fellow| {
                     fellow.form() == form && (form == Form::FrontMatter || fellow.kind() == note.kind)
                 });
-                let before = fellows.clone().filter_map(|fellow| Some((self::hash(fellow.id()?), fellow.index())));
+                let before =
+                    fellows.clone().filter_map(|fellow| Some((self::hash(fellow.id()?), fellow.index())));
                 let before = before.filter(|(fellow, _)| *fellow <= hash).max();
                 match (before, fellows.clone().next()) {
                     (Some((_, index)), _) => Neighbour::After(index),
@@ -267,7 +282,10 @@ impl Document {
         let data = &self.notes[note];
         let mut spans: Vec<Span> = Note::new(self, note).own_spans().collect();
         if with_section
-            && let Some(section) = self.sections.iter().find(|section| section.heading.end <= data.span.start && data.span.end <= section.end)
+            && let Some(section) = self
+                .sections
+                .iter()
+                .find(|section| section.heading.end <= data.span.start && data.span.end <= section.end)
             && trim_blanks(&self.source[section.heading.end..data.span.start]).is_empty()
             && trim_blanks(&self.source[data.span.end..section.end]).is_empty()
             && let Some(first) = spans.first_mut()

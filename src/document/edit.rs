@@ -161,15 +161,19 @@ impl Document {
         let wanted = std::mem::take(&mut plan.wanted);
         for (index, wanted) in &wanted {
             let found = Note::new(self, *index);
-            self.spell_note(found, wanted, &mut plan.splices).map_err(|refusal| self.error(found, refusal))?;
+            self.spell_note(found, wanted, &mut plan.splices)
+                .map_err(|refusal| self.error(found, refusal))?;
         }
         plan.wanted = wanted;
         plan.splices.retain(|edit| edit.text != edit.span.of(&self.source));
         if plan.splices.is_empty() {
             return Ok(self.clone());
         }
-        let text = splice(&self.source, std::mem::take(&mut plan.splices))
-            .map_err(|_| EditError { refusal: Refusal::Overlap, id: None, location: None })?;
+        let text = splice(&self.source, std::mem::take(&mut plan.splices)).map_err(|_| EditError {
+            refusal: Refusal::Overlap,
+            id: None,
+            location: None,
+        })?;
         let edited = Self::parse(text);
         self.verify(&edited, &plan)?;
         Ok(edited)
@@ -191,7 +195,11 @@ impl Document {
 
     fn plan(&self, change: &Change, plan: &mut Plan) -> Result<(), EditError> {
         let find = |index: usize| {
-            self.note_at(index).ok_or(EditError { refusal: Refusal::NoSuchNote(index), id: None, location: None })
+            self.note_at(index).ok_or(EditError {
+                refusal: Refusal::NoSuchNote(index),
+                id: None,
+                location: None,
+            })
         };
         match change {
             Change::Set { note, field, text } => {
@@ -244,7 +252,13 @@ impl Document {
         plan.inserted.push((insertion.offset, form, moved));
     }
 
-    fn plan_insert(&self, note: NewNote, form: Option<Form>, place: Place, plan: &mut Plan) -> Result<(), EditError> {
+    fn plan_insert(
+        &self,
+        note: NewNote,
+        form: Option<Form>,
+        place: Place,
+        plan: &mut Plan,
+    ) -> Result<(), EditError> {
         let form = form.or_else(|| self.form()).unwrap_or(Form::FrontMatter);
         let refuse = |refusal| Err(EditError { refusal, id: note.id().map(str::to_owned), location: None });
         if let Some(id) = note.id() {
@@ -277,17 +291,23 @@ impl Document {
         }
         match field {
             Field::Id if !is_readable_id(text) => bad("letters, digits and `._:-`, 128 at most"),
-            Field::Id if self.notes().any(|other| other.index() != found.index() && other.id() == Some(text)) => {
+            Field::Id
+                if self.notes().any(|other| other.index() != found.index() && other.id() == Some(text)) =>
+            {
                 Err(Refusal::IdTaken(text.to_owned()))
             }
             Field::Kind if text.parse::<Kind>().is_err() => bad("prompt, memory, skill or subagent"),
             Field::Scope if text.parse::<crate::note::Scope>().is_err() => bad("global or project"),
-            Field::Approval if text.parse::<crate::note::Approval>().is_err() => bad("pending, approved or rejected"),
+            Field::Approval if text.parse::<crate::note::Approval>().is_err() => {
+                bad("pending, approved or rejected")
+            }
             Field::Active | Field::Protected if note::flag(text).is_none() => bad("true or false"),
             Field::Importance if !note::number(text).is_some_and(|number| (0.0..=1.0).contains(&number)) => {
                 bad("a number from 0 to 1")
             }
-            Field::Content if found.form() == Form::Bullet && escape::normal_bullet(text).is_empty() => bad("some text"),
+            Field::Content if found.form() == Form::Bullet && escape::normal_bullet(text).is_empty() => {
+                bad("some text")
+            }
             Field::Content | Field::Evidence | Field::Tags | Field::Other(_) => Ok(()),
             _ if text.contains(['\n', '\r']) => bad("one line"),
             _ => Ok(()),
@@ -327,7 +347,13 @@ impl Document {
     }
 
     /// A key of a metadata block: its value, its line, or a new last line.
-    fn spell_key(&self, found: Note<'_>, field: &Field, text: Option<&str>, splices: &mut Vec<Splice>) -> Result<(), Refusal> {
+    fn spell_key(
+        &self,
+        found: Note<'_>,
+        field: &Field,
+        text: Option<&str>,
+        splices: &mut Vec<Splice>,
+    ) -> Result<(), Refusal> {
         let data = found.data();
         if !data.is_editable {
             return Err(Refusal::Layout);
@@ -364,7 +390,8 @@ impl Document {
         if is_list {
             // The items start on the next line: nothing may stand behind the colon.
             let line = spell::whole_lines(source, Span::at(entry.span.start));
-            let colon = entry.span.start + yaml::key_of(line.of(source).trim_end()).map_or(0, |(_, behind)| behind);
+            let colon =
+                entry.span.start + yaml::key_of(line.of(source).trim_end()).map_or(0, |(_, behind)| behind);
             if source[colon..span.start].trim().is_empty() {
                 span.start = colon;
             }
@@ -375,21 +402,29 @@ impl Document {
     }
 
     /// A field of a bullet: on its own line, or a sub-bullet.
-    fn spell_sub_bullet(&self, found: Note<'_>, field: &Field, text: Option<&str>, splices: &mut Vec<Splice>) -> Result<(), Refusal> {
+    fn spell_sub_bullet(
+        &self,
+        found: Note<'_>,
+        field: &Field,
+        text: Option<&str>,
+        splices: &mut Vec<Splice>,
+    ) -> Result<(), Refusal> {
         let data = found.data();
         let source = &self.source;
         let eol = self.eol_at(data.span.start);
         if matches!(field, Field::Other(_)) {
             return Err(Refusal::Unwritable(field.clone(), Form::Bullet));
         }
-        if text.is_some_and(|text| trim_blanks(text).is_empty() && !matches!(field, Field::Evidence | Field::Model)) {
+        if text.is_some_and(|text| {
+            trim_blanks(text).is_empty() && !matches!(field, Field::Evidence | Field::Model)
+        }) {
             return Err(Refusal::BadValue { field: field.clone(), expected: "some text" });
         }
         let mut entries = found.entries().iter().filter(|entry| entry.field == *field).collect::<Vec<_>>();
         let last = entries.pop();
         // Of several lines the last counts; for evidence all do, so the others go.
         if field == &Field::Evidence || text.is_none() {
-            splices.extend(entries.iter().map(|entry| Splice::remove(entry.span)));
+            splices.extend(entries.iter().map(|entry| Splice::remove(self.lines_removal(entry.span))));
         }
         match (field, last, text) {
             (Field::Id, Some(entry), Some(text)) => splices.push(Splice::replace(entry.value, text)),
@@ -417,7 +452,7 @@ impl Document {
                 }
                 splices.push(Splice::replace(entry.value, value));
             }
-            (_, Some(entry), None) => splices.push(Splice::remove(entry.span)),
+            (_, Some(entry), None) => splices.push(Splice::remove(self.lines_removal(entry.span))),
             (_, None, Some(text)) => {
                 let line = spell::sub_bullet(field, text, 2, eol);
                 let is_ended = source[..data.span.end].ends_with('\n');
@@ -450,10 +485,13 @@ impl Document {
                 let mut lines = text.split('\n');
                 let first = lines.next().unwrap_or("");
                 let Some((head, further)) = pieces.split_first() else { return };
-                let gap = if head.is_empty() && !source[..head.start].ends_with([' ', '\t']) { " " } else { "" };
+                let gap =
+                    if head.is_empty() && !source[..head.start].ends_with([' ', '\t']) { " " } else { "" };
                 splices.push(Splice::replace(*head, format!("{gap}{first}")));
                 let lines: Vec<&str> = lines.collect();
-                if lines.len() == further.len() && further.iter().zip(&lines).all(|(piece, line)| piece.is_empty() == line.is_empty()) {
+                if lines.len() == further.len()
+                    && further.iter().zip(&lines).all(|(piece, line)| piece.is_empty() == line.is_empty())
+                {
                     let written = continuation::escaped(&lines);
                     for ((piece, line), written) in further.iter().zip(lines).zip(written) {
                         if continuation::unescaped(piece.of(source)) != line {
@@ -476,15 +514,23 @@ impl Document {
                 }
                 let is_ended = source[..data.head.end].ends_with('\n');
                 let further = spell::further_lines(&lines, data.indent, eol);
-                if let Some(last) = gone.last_mut().filter(|last| last.end == source.len() && !source.ends_with('\n')) {
-                    // The last line end was missing; it still is.
-                    last.start -= self.eol_len_before(last.start);
+                if let Some(last) = gone.last_mut() {
+                    *last = self.lines_removal(*last);
                 }
-                let offset = if is_ended { data.head.end - self.eol_len_before(data.head.end) } else { data.head.end };
+                let offset =
+                    if is_ended { data.head.end - self.eol_len_before(data.head.end) } else { data.head.end };
                 splices.push(Splice::insert(offset, further));
                 splices.extend(gone.into_iter().map(Splice::remove));
             }
         }
+    }
+
+    /// Lines that go: where the last line end of the file was missing, it still is.
+    fn lines_removal(&self, mut span: Span) -> Span {
+        if span.end == self.source.len() && !self.source.ends_with('\n') {
+            span.start -= self.eol_len_before(span.start);
+        }
+        span
     }
 
     fn eol_len_before(&self, offset: usize) -> usize {
@@ -516,12 +562,18 @@ impl Document {
             location: note.map(Note::location),
         };
         if expected.len() != edited.notes.len() {
-            return Err(misread("the layer would have other notes: the text opens or closes a code fence, comment or block", None));
+            return Err(misread(
+                "the layer would have other notes: the text opens or closes a code fence, comment or block",
+                None,
+            ));
         }
         for ((_, item), after) in expected.iter().zip(edited.notes()) {
             match item {
                 Expected::Old(before) => match plan.wanted.get(&before.index()) {
-                    None if before.own_bytes() != after.own_bytes() || before.state() != after.state() || before.kind() != after.kind() => {
+                    None if before.own_bytes() != after.own_bytes()
+                        || before.state() != after.state()
+                        || before.kind() != after.kind() =>
+                    {
                         return Err(misread("another note would change", Some(*before)));
                     }
                     None => {}
@@ -556,7 +608,10 @@ enum Expected<'a> {
 
 /// An id that both forms can write: pi's files may hold odder ones than we give.
 fn is_readable_id(id: &str) -> bool {
-    !id.is_empty() && id.len() <= crate::note::MAX_ID_LEN && trim_blanks(id) == id && !id.contains([']', '\n', '\r'])
+    !id.is_empty()
+        && id.len() <= crate::note::MAX_ID_LEN
+        && trim_blanks(id) == id
+        && !id.contains([']', '\n', '\r'])
 }
 
 /// A value as the form can say it.
@@ -572,17 +627,23 @@ fn normal(form: Form, field: &Field, text: &str) -> String {
 
 /// Whether a field already has a value; setting it is then no edit.
 fn is_already(note: Note<'_>, field: &Field, text: Option<&str>) -> bool {
-    let Some(text) = text else { return !note.has(field) && !(*field == Field::Project && note.project().is_some()) };
+    let Some(text) = text else {
+        return !note.has(field) && !(*field == Field::Project && note.project().is_some());
+    };
     match field {
         Field::Content => note.content() == text,
-        Field::Importance => note::number(text).is_some_and(|number| number.to_bits() == note.importance().to_bits()),
+        Field::Importance => {
+            note::number(text).is_some_and(|number| number.to_bits() == note.importance().to_bits())
+        }
         Field::Active => note::flag(text) == Some(note.active()),
         Field::Protected => note::flag(text) == Some(note.protected()),
         Field::Kind => note.kind().as_str() == text,
         Field::Scope => note.scope().is_some_and(|scope| scope.as_str() == text),
         Field::Project => note.project().as_deref() == Some(text),
         Field::Approval => note.approval().unwrap_or(crate::note::Approval::Approved).as_str() == text,
-        Field::Evidence | Field::Tags => escape::normal_evidence(&note.get(field).unwrap_or_default()) == text,
+        Field::Evidence | Field::Tags => {
+            escape::normal_evidence(&note.get(field).unwrap_or_default()) == text
+        }
         _ => note.entry_text(field) == Some(text),
     }
 }
@@ -614,7 +675,8 @@ fn first_difference(before: Note<'_>, after: Note<'_>, wanted: &Wanted) -> Optio
     let differs = |field: &Field| before.get(field) != after.get(field);
     let is_other = fields.iter().any(|field| !is_touched(field) && differs(field))
         || after.form() != before.form()
-        || before.importance().to_bits() != after.importance().to_bits() && !wanted.set.contains_key(&Field::Importance);
+        || before.importance().to_bits() != after.importance().to_bits()
+            && !wanted.set.contains_key(&Field::Importance);
     is_other.then_some("another field would change")
 }
 
@@ -641,14 +703,25 @@ fn is_prose_kept(before: &Document, after: &Document, new_prose: &[String]) -> b
         let prose = document.segments.iter().filter(|segment| !matches!(segment.kind, SegmentKind::Note(_)));
         let mut lines: Vec<String> = Vec::new();
         for segment in prose {
-            lines.extend(segment.span.of(&document.source).lines().filter(|line| !trim_blanks(line).is_empty()).map(str::to_owned));
+            lines.extend(
+                segment
+                    .span
+                    .of(&document.source)
+                    .lines()
+                    .filter(|line| !trim_blanks(line).is_empty())
+                    .map(str::to_owned),
+            );
         }
         lines
     };
     let mut new_prose = new_prose.to_vec();
     let mut after = lines(after).into_iter().peekable();
     for line in lines(before) {
-        while let Some(at) = after.peek().filter(|next| **next != line).and_then(|next| new_prose.iter().position(|new| new == next)) {
+        while let Some(at) = after
+            .peek()
+            .filter(|next| **next != line)
+            .and_then(|next| new_prose.iter().position(|new| new == next))
+        {
             new_prose.swap_remove(at);
             after.next();
         }
@@ -668,7 +741,8 @@ fn is_prose_kept(before: &Document, after: &Document, new_prose: &[String]) -> b
 /// The splice that turns `span` into `text` and touches only the lines that differ.
 fn minimal(source: &str, span: Span, text: String) -> Splice {
     let old = span.of(source);
-    let (before, after): (Vec<&str>, Vec<&str>) = (old.split_inclusive('\n').collect(), text.split_inclusive('\n').collect());
+    let (before, after): (Vec<&str>, Vec<&str>) =
+        (old.split_inclusive('\n').collect(), text.split_inclusive('\n').collect());
     let head = before.iter().zip(&after).take_while(|(a, b)| a == b).count();
     let limit = before.len().min(after.len()) - head;
     let tail = before.iter().rev().zip(after.iter().rev()).take(limit).take_while(|(a, b)| a == b).count();

@@ -21,13 +21,13 @@ mod parse;
 mod spell;
 mod yaml;
 
-
 pub use compose::{NewNote, Place};
 pub use diagnostic::{Diagnostic, Problem, Severity};
 pub use edit::{Change, EditError, Refusal};
 
 pub use field::Field;
 
+pub use format::{Conversion, Left};
 pub use guard::Presence;
 pub use note::{Form, Note, State};
 
