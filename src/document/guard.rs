@@ -9,7 +9,7 @@ use memchr::memmem;
 use crate::text::{Line, Lines, Span};
 
 use super::diagnostic::{Diagnostic, Problem};
-use super::note::State;
+use super::note::{Content, State};
 use super::opaque::OpaqueSpan;
 use super::{Document, Note, escape, yaml};
 
@@ -32,7 +32,7 @@ pub(super) fn check(document: &mut Document, opaque: &[OpaqueSpan]) {
     swallowed(document, opaque, &mut found);
     stray_ids(document, opaque, &mut found);
     for note in document.notes() {
-        if note.state() == State::Good && note.content().is_empty() {
+        if note.state() == State::Good && is_silent(document, note) {
             found.push(Diagnostic { problem: Problem::NoContent, span: first_line(document, note) });
         }
     }
@@ -41,6 +41,14 @@ pub(super) fn check(document: &mut Document, opaque: &[OpaqueSpan]) {
     }
     document.diagnostics.extend(found);
     document.diagnostics.sort_by_key(|diagnostic| diagnostic.span);
+}
+
+/// Whether a note has no content, without putting the content together.
+fn is_silent(document: &Document, note: Note<'_>) -> bool {
+    match &note.data().content {
+        Content::Body(body) => body.is_empty(),
+        Content::Pieces(pieces) => document.pieces[pieces.clone()].iter().all(|piece| piece.is_empty()),
+    }
 }
 
 /// The stretch of code or HTML that `offset` lies in; there is one at most, in order.

@@ -63,7 +63,9 @@ impl<'a> Opaque<'a> {
             if !self.asks_always && !is_suspicious(self.source, line) {
                 return Reading::Text;
             }
-            self.settle(line);
+            if self.asks_always || !self.passes_plain_fence(line) {
+                self.settle(line);
+            }
         }
         self.settled(line)
     }
@@ -104,6 +106,47 @@ impl<'a> Opaque<'a> {
             }
             _ => Reading::Text,
         }
+    }
+
+    /// Settles fenced code that reads the same whatever is open around it, which is
+    /// nearly all of it: an empty line above, no line indented less than the fence, and
+    /// a closing fence that closes it inside a list item as well as outside.
+    fn passes_plain_fence(&mut self, opening: Line) -> bool {
+        let Some(fence) = Fence::at(opening.text(self.source)) else { return false };
+        let above = self.source[..opening.start].strip_suffix('\n').unwrap_or("");
+        let above = above.strip_suffix('\r').unwrap_or(above);
+        let above = above.trim_end_matches([' ', '\t']);
+        if !above.is_empty() && !above.ends_with('\n') {
+            return false;
+        }
+        let mut at = opening.end;
+        while let Some(line) = Line::at(self.source, at) {
+            let text = line.text(self.source);
+            at = line.end;
+            let rest = text.trim_start_matches(' ');
+            let indent = text.len() - rest.len();
+            // A CR alone is a line end to Markdown.
+            if rest.contains('\r') || rest.starts_with('\t') {
+                return false;
+            }
+            if rest.is_empty() {
+                continue;
+            }
+            if indent < fence.indent {
+                return false;
+            }
+            if !fence.is_closed_by(rest) || indent > fence.indent + 3 {
+                continue;
+            }
+            if indent > 3 {
+                return false;
+            }
+            let span = Span::new(opening.start + fence.indent, line.text_end);
+            self.spans.push(OpaqueSpan { span, is_code: true, is_open: false });
+            self.known_until = line.end;
+            return true;
+        }
+        false
     }
 
     /// Parses from the last safe line to a line where all is closed again.
@@ -195,6 +238,30 @@ fn is_suspicious(source: &str, line: Line) -> bool {
         .count();
     let rest = &rest[marks..];
     rest.first() == Some(&b'<') || rest.starts_with(b"```") || rest.starts_with(b"~~~")
+}
+
+/// The opening line of fenced code.
+struct Fence {
+    /// Spaces before it.
+    indent: usize,
+    mark: u8,
+    len: usize,
+}
+
+impl Fence {
+    fn at(text: &str) -> Option<Self> {
+        let rest = text.trim_start_matches(' ');
+        let mark = *rest.as_bytes().first().filter(|mark| matches!(mark, b'`' | b'~'))?;
+        let info = rest.trim_start_matches(char::from(mark));
+        let (indent, len) = (text.len() - rest.len(), rest.len() - info.len());
+        let is_fence = indent <= 3 && len >= 3 && !(mark == b'`' && info.contains('`')) && !info.contains('\r');
+        is_fence.then_some(Self { indent, mark, len })
+    }
+
+    fn is_closed_by(&self, text: &str) -> bool {
+        let behind = text.trim_start_matches(char::from(self.mark));
+        text.len() - behind.len() >= self.len && behind.trim_matches([' ', '\t']).is_empty()
+    }
 }
 
 /// The code and HTML blocks of `text`, with `offset` added to their spans.

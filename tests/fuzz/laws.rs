@@ -31,6 +31,7 @@ const VALUES: [(Field, &[&str]); 9] = [
 ];
 
 /// Every law about a layer of these bytes.
+#[allow(dead_code, reason = "the test asks `check`, the example asks this")]
 pub(crate) fn fuzz(data: &[u8]) {
     if let Err(fault) = check(&String::from_utf8_lossy(data)) {
         panic!("{fault}");
