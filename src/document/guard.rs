@@ -120,7 +120,7 @@ pub(super) fn is_equal_copy(one: Note<'_>, other: Note<'_>) -> bool {
         fields.sort();
         fields
             .into_iter()
-            .map(|field| (note.get(&field).map(|text| text.into_owned()), field))
+            .map(|field| (note.get(&field).map(std::borrow::Cow::into_owned), field))
             .collect::<Vec<_>>()
     };
     one.kind() == other.kind()
