@@ -4,6 +4,8 @@
 //! For each `*.md`: the segments must add up to the file; one field of each note found
 //! is changed and changed back; a note of each form is inserted and removed again.
 
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program")]
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -33,11 +35,11 @@ fn main() -> ExitCode {
         }
         if path.is_dir() {
             paths.extend(std::fs::read_dir(&path).into_iter().flatten().flatten().map(|entry| entry.path()));
-        } else if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("md")) {
-            if let Err(fault) = check(&path, &mut count) {
-                eprintln!("{}: {fault}", path.display());
-                return ExitCode::FAILURE;
-            }
+        } else if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("md"))
+            && let Err(fault) = check(&path, &mut count)
+        {
+            eprintln!("{}: {fault}", path.display());
+            return ExitCode::FAILURE;
         }
     }
     println!(

@@ -1,42 +1,66 @@
-//! Notes that coding agents learn, in git-friendly markdown layers.
-//!
-//! A layer is a markdown file that people, git and agents edit; a note in it is what an
-//! agent has learned. This crate reads layers without losing a byte, changes single
-//! fields of single notes, and renders the notes that a project and a model are to see.
+//! Notes that coding agents learn, in git-friendly markdown layers: parse them without
+//! losing a byte, edit them in place, see which count for a project and a model, and
+//! render the bounded block that goes into a system prompt.
 //!
 //! ```
-//! use harness_layers::document::{Document, Field};
+//! use harness_layers::config::{Injection, Orphans};
+//! use harness_layers::document::{Change, Document, Field};
+//! use harness_layers::effective::{Audience, InReach, judge};
+//! use harness_layers::note::LayerKind;
+//! use harness_layers::render::{Format, Shown, render};
+//! use harness_layers::select::{Candidate, select};
 //!
-//! let layer = Document::parse("## Memory facts\n\n- **[h_1]** (importance 0.50) Use port 8080.\n");
-//! let note = layer.note("h_1").unwrap();
-//! let edited = layer.set(note.index(), Field::Importance, "0.80")?;
-//! assert_eq!(edited.source(), "## Memory facts\n\n- **[h_1]** (importance 0.80) Use port 8080.\n");
-//! # Ok::<(), harness_layers::document::EditError>(())
+//! // A layer is text; its notes can be edited in place.
+//! let layer = Document::parse("---\nid: n1\nmodel: \"*\" # everybody\n---\n\nUse port 8080.\n");
+//! let raise = Change::Set { note: 0, field: Field::Importance, text: "0.90".into() };
+//! let layer = layer.apply(&[raise]).unwrap();
+//! assert!(layer.source().starts_with("---\nid: n1\nmodel: \"*\" # everybody\nimportance: 0.90\n---\n"));
+//!
+//! // Which notes count here, and the block that shows the best of them.
+//! let audience = Audience { is_current: &|key| key == "shop", model: Some("a/m"), orphans: Orphans::Adopt };
+//! let judged = judge(&[InReach { kind: LayerKind::Global, document: &layer }], &audience);
+//! let contents: Vec<_> = judged.iter().map(|one| one.note.content()).collect();
+//! let candidates: Vec<Candidate> = judged
+//!     .iter()
+//!     .zip(&contents)
+//!     .map(|(one, content)| {
+//!         let note = one.note;
+//!         let shown = Shown { id: &one.id, kind: note.kind(), title: None, content, importance: note.importance() };
+//!         Candidate { shown, standing: one.standing }
+//!     })
+//!     .collect();
+//! let selection = select(&candidates, &Injection::default());
+//! let block = render(&[selection.section(&candidates, None)], Format::Markdown);
+//! assert!(block.ends_with("### Remembered facts\n- [n1] Use port 8080."));
 //! ```
 //!
 //! # Architecture
 //!
-//! Bottom first: each module uses only modules above it in this list, as the table in
-//! `tests/layout.rs` says. The first nine only compute: no disk, no environment, no
-//! clock, no chance, no output.
+//! Pure modules know no disk, clock, environment or randomness and print nothing; the
+//! others keep IO thin. `tests/layout.rs` holds who may use whom.
 //!
-//! * [`text`]: bytes and places; knows no markdown
-//! * [`note`]: the words of the domain, as plain types
-//! * [`slug`]: names that are safe as keys and file names
-//! * [`document`]: a layer, read without loss and edited by splices
-//! * [`config`]: `harness.json` as types
-//! * [`render`]: notes to a block, in four forms
-//! * [`select`]: which notes go into a block, and why
-//! * [`export`]: notes to pi-continual-harness's files
-//! * [`effective`]: which notes of several layers count
-//! * [`files`]: reading, replacing and locking files; the only writer
-//! * [`workspace`]: which root, which project, which layers
-//! * [`reach`]: the layers in reach, read
+//! | module | its one job |
+//! |---|---|
+//! | [`text`] | bytes and places: spans, lines, splices |
+//! | [`note`] | the words of the domain: kinds, scopes, layers, ids |
+//! | [`document`] | a layer without loss: parse, diagnose, edit, format, convert |
+//! | [`slug`] | names of projects |
+//! | [`config`] | what `harness.json` says |
+//! | [`effective`] | which notes of the layers in reach count |
+//! | [`select`] | which of them fit into the block |
+//! | [`render`] | the block |
+//! | [`export`] | the files that pi-continual-harness writes |
+//! | | *below: IO* |
+//! | [`files`] | reading and atomically replacing text files, the lock |
+//! | [`workspace`] | which root, which project, which layers |
+//! | [`reach`] | the layers in reach, read |
 //!
 //! # Limitations
 //!
-//! A layer is UTF-8 and read whole. YAML is read by a library and written by splices: a
-//! value whose place is not known (anchors, `? key`) is read and not edited.
+//! * A layer is UTF-8; other text is reported and never touched.
+//! * A metadata block is edited in place only if each key has its own line; others are
+//!   read, and an edit is refused.
+//! * Hard-linked and read-only files are not written.
 
 #![deny(missing_docs)]
 

@@ -1,5 +1,7 @@
 //! Laws of the document model over generated layers of both forms.
 
+#![expect(clippy::unwrap_used, clippy::float_cmp, reason = "a test")]
+
 use harness_layers::document::{Change, Document, Field, Form, NewNote, Place, State};
 use harness_layers::note::Kind;
 use proptest::prelude::*;

@@ -161,7 +161,7 @@ impl Document {
             text.push_str(eol);
             text.push_str(escape::END_OF_NOTE);
         }
-        self.set_apart(offset, text, eol, None)
+        self.set_apart(offset, &text, eol, None)
     }
 
     /// Whether the text behind `offset` would become part of a body that ends there.
@@ -185,7 +185,7 @@ impl Document {
 
     /// Text as lines of their own at `offset`, with an empty line to the text above, or
     /// below if there is none above.
-    fn set_apart(&self, offset: usize, text: String, eol: &str, prose: Option<String>) -> Insertion {
+    fn set_apart(&self, offset: usize, text: &str, eol: &str, prose: Option<String>) -> Insertion {
         let above = &self.source[self.text_start()..offset];
         let below = &self.source[offset..];
         let text = if above.is_empty() {
@@ -228,7 +228,7 @@ impl Document {
             Line::at(&self.source, offset).is_none_or(|line| trim_blanks(line.text(&self.source)).is_empty());
         let text = note.spell(Form::Bullet, eol);
         if is_free_below {
-            self.set_apart(offset, text, eol, None)
+            self.set_apart(offset, &text, eol, None)
         } else {
             Insertion { offset, text: format!("{text}{eol}"), prose: None }
         }
@@ -250,15 +250,14 @@ impl Document {
         let eol = self.eol_above(offset);
         let heading = format!("## {}", note.kind.section_title());
         let text = format!("{heading}{eol}{eol}{}", note.spell(Form::Bullet, eol));
-        self.set_apart(offset, text, eol, Some(heading))
+        self.set_apart(offset, &text, eol, Some(heading))
     }
 
     /// The note beside which a new one goes.
     fn neighbour(&self, note: &NewNote, form: Form, place: Place) -> Neighbour {
         match place {
-            Place::End => Neighbour::None,
             Place::After(index) if index < self.notes.len() => Neighbour::After(index),
-            Place::After(_) => Neighbour::None,
+            Place::End | Place::After(_) => Neighbour::None,
             Place::ByHash => {
                 let hash = hash(note.id().unwrap_or(""));
                 let fellows = self.notes().filter(|fellow| {

@@ -345,11 +345,10 @@ impl Document {
             .filter(|section| {
                 let inside = Span::new(section.heading.end, section.end);
                 let mut rest = self.segments.iter().filter(|segment| segment.span.overlaps(inside));
-                rest.all(|segment| match segment.kind {
-                    SegmentKind::Note(note) => {
+                rest.all(|segment| {
+                    if let SegmentKind::Note(note) = segment.kind {
                         is_turned(Note::new(self, note)) || self.notes[note].form == Form::FrontMatter
-                    }
-                    _ => {
+                    } else {
                         let start = segment.span.start.max(inside.start);
                         let end = segment.span.end.min(inside.end);
                         trim_blanks(&self.source[start..end]).is_empty()

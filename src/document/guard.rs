@@ -51,12 +51,6 @@ fn is_silent(document: &Document, note: Note<'_>) -> bool {
     }
 }
 
-/// The stretch of code or HTML that `offset` lies in; there is one at most, in order.
-fn covering(opaque: &[OpaqueSpan], offset: usize) -> Option<&OpaqueSpan> {
-    let next = opaque.partition_point(|opaque| opaque.span.end <= offset);
-    opaque.get(next).filter(|opaque| opaque.span.contains(offset))
-}
-
 fn first_line(document: &Document, note: Note<'_>) -> Span {
     let start = note.span().start;
     Line::at(&document.source, start).map_or(Span::at(start), |line| Span::new(start, line.text_end))
@@ -70,29 +64,31 @@ fn conflicts(document: &mut Document, opaque: &[OpaqueSpan], found: &mut Vec<Dia
     while let Some(at) = memmem::find(&source.as_bytes()[from..], b"<<<<<<<").map(|at| from + at) {
         from = at + 7;
         let is_line_start = at == 0 || source.as_bytes()[at - 1] == b'\n';
-        let is_in_code = covering(opaque, at).is_some_and(|span| span.is_code && !span.is_open);
-        let Some(opening) = Line::at(source, at).filter(|_| is_line_start && !is_in_code) else { continue };
-        if !escape::is_conflict_marker(opening.text(source)) {
+        let code = &opaque[..opaque.partition_point(|opaque| opaque.span.start <= at)];
+        let is_in_code =
+            code.last().is_some_and(|last| last.is_code && !last.is_open && last.span.contains(at));
+        if !is_line_start || is_in_code {
             continue;
         }
         let mut has_split = false;
-        let mut closing = None;
-        for line in Lines::within(source, Span::new(opening.end, source.len())) {
+        for line in Lines::within(source, Span::new(at, source.len())) {
             let text = line.text(source);
-            if text == "=======" {
+            if line.start == at {
+                if !escape::is_conflict_marker(text) {
+                    break;
+                }
+            } else if text.starts_with("<<<<<<<") && escape::is_conflict_marker(text) {
+                break; // the first was no conflict of git's
+            } else if text == "=======" {
                 has_split = true;
             } else if text.starts_with(">>>>>>>") && escape::is_conflict_marker(text) {
-                closing = Some(line);
+                if has_split {
+                    regions.push(Span::new(at, line.end));
+                    from = line.end;
+                }
                 break;
             }
         }
-        // What found no end, or no `=======` before it, hides nothing from a later opening
-        // either: each line is looked at once.
-        let Some(closing) = closing else { break };
-        if has_split {
-            regions.push(Span::new(at, closing.end));
-        }
-        from = closing.end;
     }
     for region in &regions {
         let line =
@@ -110,6 +106,7 @@ fn conflicts(document: &mut Document, opaque: &[OpaqueSpan], found: &mut Vec<Dia
 /// Reports ids used more than once; two equal copies are one note.
 fn duplicates(document: &Document, found: &mut Vec<Diagnostic>) {
     let mut seen: HashMap<&str, usize> = HashMap::with_capacity(document.notes.len());
+    let mut lines: Option<Vec<usize>> = None;
     for note in document.notes() {
         let Some(id) = note.id() else { continue };
         if note.state() == State::Conflicted {
@@ -119,7 +116,7 @@ fn duplicates(document: &Document, found: &mut Vec<Diagnostic>) {
             seen.insert(id, note.index());
             continue;
         };
-        let line = earlier.location().line;
+        let line = lines.get_or_insert_with(|| note_lines(document))[earlier.index()];
         let problem = if is_equal_copy(earlier, note) {
             Problem::EqualCopy(id.to_owned(), line)
         } else {
@@ -129,6 +126,18 @@ fn duplicates(document: &Document, found: &mut Vec<Diagnostic>) {
     }
 }
 
+/// The line of each note, from 1, in one pass.
+fn note_lines(document: &Document) -> Vec<usize> {
+    let source = document.source.as_bytes();
+    let (mut line, mut at) = (1, 0);
+    let lines = document.notes.iter().map(|note| {
+        line += memchr::memchr_iter(b'\n', &source[at..note.span.start]).count();
+        at = note.span.start;
+        line
+    });
+    lines.collect()
+}
+
 /// Whether two notes say the same in every field.
 pub(super) fn is_equal_copy(one: Note<'_>, other: Note<'_>) -> bool {
     let all = |note: Note<'_>| {
@@ -136,7 +145,7 @@ pub(super) fn is_equal_copy(one: Note<'_>, other: Note<'_>) -> bool {
         fields.sort();
         fields
             .into_iter()
-            .map(|field| (note.get(&field).map(|text| text.into_owned()), field))
+            .map(|field| (note.get(&field).map(std::borrow::Cow::into_owned), field))
             .collect::<Vec<_>>()
     };
     one.kind() == other.kind()
@@ -182,7 +191,8 @@ fn stray_ids(document: &Document, opaque: &[OpaqueSpan], found: &mut Vec<Diagnos
             notes.next();
         }
         let is_in_head = notes.peek().is_some_and(|note| note.head.contains(at));
-        if is_in_head || covering(opaque, at).is_some() {
+        let before = &opaque[..opaque.partition_point(|opaque| opaque.span.start <= at)];
+        if is_in_head || before.last().is_some_and(|last| !last.is_indented && last.span.contains(at)) {
             continue;
         }
         let line_start = source[..at].rfind('\n').map_or(0, |newline| newline + 1);

@@ -18,7 +18,9 @@ mod guard;
 mod note;
 mod opaque;
 mod parse;
+mod respell;
 mod spell;
+mod verify;
 mod yaml;
 
 pub use compose::{NewNote, Place};

@@ -19,6 +19,9 @@ pub(super) struct OpaqueSpan {
     pub(super) span: Span,
     /// Code rather than HTML.
     pub(super) is_code: bool,
+    /// Code by its indentation alone. The short cut asks about such lines only where they
+    /// could be fields, so nothing else may depend on it.
+    pub(super) is_indented: bool,
     /// Never closed: it reaches the end of the text only for want of an end.
     pub(super) is_open: bool,
 }
@@ -142,7 +145,7 @@ impl<'a> Opaque<'a> {
                 return false;
             }
             let span = Span::new(opening.start + fence.indent, line.text_end);
-            self.spans.push(OpaqueSpan { span, is_code: true, is_open: false });
+            self.spans.push(OpaqueSpan { span, is_code: true, is_indented: false, is_open: false });
             self.known_until = line.end;
             return true;
         }
@@ -254,7 +257,8 @@ impl Fence {
         let mark = *rest.as_bytes().first().filter(|mark| matches!(mark, b'`' | b'~'))?;
         let info = rest.trim_start_matches(char::from(mark));
         let (indent, len) = (text.len() - rest.len(), rest.len() - info.len());
-        let is_fence = indent <= 3 && len >= 3 && !(mark == b'`' && info.contains('`')) && !info.contains('\r');
+        let is_fence =
+            indent <= 3 && len >= 3 && !(mark == b'`' && info.contains('`')) && !info.contains('\r');
         is_fence.then_some(Self { indent, mark, len })
     }
 
@@ -271,6 +275,7 @@ pub(super) fn opaque_spans(text: &str, offset: usize) -> Vec<OpaqueSpan> {
     // boundary at the latest; only outside can it go on.
     let mut containers = 0_usize;
     for (event, range) in Parser::new_ext(text, Options::empty()).into_offset_iter() {
+        let mut is_indented = false;
         let (is_code, is_closed) = match event {
             Event::Start(Tag::Item | Tag::BlockQuote(_)) => {
                 containers += 1;
@@ -283,7 +288,10 @@ pub(super) fn opaque_spans(text: &str, offset: usize) -> Vec<OpaqueSpan> {
             Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) => {
                 (true, is_fence_closed(&text[range.clone()]))
             }
-            Event::Start(Tag::CodeBlock(CodeBlockKind::Indented)) => (true, true),
+            Event::Start(Tag::CodeBlock(CodeBlockKind::Indented)) => {
+                is_indented = true;
+                (true, true)
+            }
             Event::Start(Tag::HtmlBlock) => (false, is_html_closed(text, range.clone().into())),
             _ => continue,
         };
@@ -291,6 +299,7 @@ pub(super) fn opaque_spans(text: &str, offset: usize) -> Vec<OpaqueSpan> {
         spans.push(OpaqueSpan {
             span: Span::new(offset + range.start, offset + range.end),
             is_code,
+            is_indented,
             is_open: containers == 0 && reaches_end && !is_closed,
         });
     }

@@ -190,13 +190,12 @@ impl Parser<'_> {
             self.opaque.passes_safe_line(line.start);
         }
         if let Open::Body(_) = self.open {
-            match bullet::canonical_section(trim_blanks_end(text)) {
-                Some(_) => self.close(),
-                None => {
-                    self.is_text_above = is_paragraph(text);
-                    self.plain_line(line);
-                    return line.end;
-                }
+            if bullet::canonical_section(trim_blanks_end(text)).is_some() {
+                self.close();
+            } else {
+                self.is_text_above = is_paragraph(text);
+                self.plain_line(line);
+                return line.end;
             }
         }
         self.bullet_line(line);

@@ -225,10 +225,8 @@ pub(super) fn is_plain(value: &str) -> bool {
     let is_control = |c: char| {
         matches!(c, '\u{80}'..='\u{9F}' | '\u{2028}' | '\u{2029}' | '\u{FEFF}' | '\u{FFFE}' | '\u{FFFF}')
     };
-    !(bytes.iter().any(|b| *b >= 0x80) && value.contains(is_control))
-        && !is_yaml_word(value)
-        && !value.starts_with("...")
-        && !value.ends_with(' ')
+    let is_odd = is_yaml_word(value) || value.starts_with("...") || value.ends_with(' ');
+    !is_odd && (value.is_ascii() || !value.contains(is_control))
 }
 
 /// Words that are no text to YAML.
@@ -306,7 +304,7 @@ fn offset_of(text: &str, line: usize, column: usize) -> usize {
     inside.map_or(line.text_end, |(at, _)| line.start + at)
 }
 
-/// The offset at which more than [`MAX_DEPTH`] brackets are open, quotes aside.
+/// The offset at which more than [`MAX_DEPTH`] brackets are open, those in quotes included.
 fn too_deep(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
     for (at, byte) in text.bytes().enumerate() {
@@ -404,7 +402,7 @@ fn value_at(source: &str, behind_colon: usize, limit: usize) -> (Span, Style) {
                 match bytes[at] {
                     b'\\' if style == Style::Double => at += 1,
                     byte if byte == *quote && style == Style::Single && bytes.get(at + 1) == Some(quote) => {
-                        at += 1
+                        at += 1;
                     }
                     byte if byte == *quote => return (Span::new(start, at + 1), style),
                     _ => {}
