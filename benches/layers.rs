@@ -5,6 +5,8 @@
 //! `cargo bench` runs all, about two minutes; `cargo bench -- quick` leaves out 100,000
 //! notes and takes fewer runs. Times are medians.
 
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a program")]
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
@@ -289,7 +291,7 @@ fn layer(form: Form, fences: bool, notes: std::ops::Range<usize>) -> String {
             let _ = write!(out, "\n## {title}\n\n");
         }
         for note in notes {
-            push_note(&mut out, form, kind, note, fences && note % 5 == 0);
+            push_note(&mut out, form, kind, note, fences && note.is_multiple_of(5));
         }
     }
     out
@@ -298,7 +300,7 @@ fn layer(form: Form, fences: bool, notes: std::ops::Range<usize>) -> String {
 fn push_note(out: &mut String, form: Form, kind: &str, note: usize, fence: bool) {
     let id = format!("h_mh{note:06}_k2m5e");
     let importance = format!("0.{:02}", note * 37 % 100);
-    let model = if note % 3 == 0 { "openai/gpt-5.2-codex" } else { MODEL };
+    let model = if note.is_multiple_of(3) { "openai/gpt-5.2-codex" } else { MODEL };
     let evidence = format!("failed twice in run {note}, root-owned node_modules");
     let mut text =
         format!("Service {note} listens on port {}; `make dev{note}` stops it first.", 1024 + note % 40_000);

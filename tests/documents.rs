@@ -3,6 +3,8 @@
 //! is odd; what is read from it is a snapshot of the same name, to be reviewed as text.
 //! A new case is a new file.
 
+#![expect(clippy::unwrap_used, reason = "a failed test is to panic")]
+
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,8 @@
 //! The floors of the crate (see `src/lib.rs`): which module may use which, what the pure
 //! ones must not touch, and words that have no place in a file of this repository.
 
+#![expect(clippy::unwrap_used, reason = "a failed test is to panic")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

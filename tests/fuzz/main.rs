@@ -5,6 +5,8 @@
 //! What breaks a law is made smaller and printed; put it into `fixtures/fuzz/` under a
 //! name that tells the fault, and it is tried in every run from then on.
 
+#![expect(clippy::unwrap_used, clippy::print_stderr, reason = "a test that tells what it did")]
+
 mod laws;
 
 use std::fs;
