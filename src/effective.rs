@@ -77,7 +77,6 @@ pub fn judge<'a>(layers: &[InReach<'a>], audience: &Audience<'_>) -> Vec<Judged<
     let is_alone = layers.iter().filter(|layer| layer.document.notes().len() > 0).count() < 2;
     let mut highest: HashMap<&'a str, usize> = HashMap::new();
     for (index, layer) in layers.iter().enumerate() {
-        let has_copies = layer.document.has_equal_copies();
         for note in layer.document.notes() {
             let is_here = is_in_project(layer.kind, note, audience);
             if is_here
@@ -87,7 +86,7 @@ pub fn judge<'a>(layers: &[InReach<'a>], audience: &Audience<'_>) -> Vec<Judged<
                 highest.insert(id, index);
             }
             let standing = if is_here {
-                let is_copy = has_copies && layer.document.is_equal_copy(note);
+                let is_copy = layer.document.is_equal_copy(note);
                 standing_of(note, audience, is_copy)
             } else {
                 Standing::OtherProject

@@ -104,7 +104,8 @@ fn conflicts(document: &mut Document, opaque: &[OpaqueSpan], found: &mut Vec<Dia
 }
 
 /// Reports ids used more than once; two equal copies are one note.
-fn duplicates(document: &Document, found: &mut Vec<Diagnostic>) {
+fn duplicates(document: &mut Document, found: &mut Vec<Diagnostic>) {
+    let mut copies = Vec::new();
     let mut seen: HashMap<&str, usize> = HashMap::with_capacity(document.notes.len());
     let mut lines: Option<Vec<usize>> = None;
     for note in document.notes() {
@@ -118,12 +119,14 @@ fn duplicates(document: &Document, found: &mut Vec<Diagnostic>) {
         };
         let line = lines.get_or_insert_with(|| note_lines(document))[earlier.index()];
         let problem = if is_equal_copy(earlier, note) {
+            copies.push(note.index());
             Problem::EqualCopy(id.to_owned(), line)
         } else {
             Problem::DuplicateId(id.to_owned(), line)
         };
         found.push(Diagnostic { problem, span: first_line(document, note) });
     }
+    document.copies = copies;
 }
 
 /// The line of each note, from 1, in one pass.
@@ -241,14 +244,8 @@ impl Document {
         Presence::Absent
     }
 
-    /// Whether any note is a later, equal copy of another.
-    pub fn has_equal_copies(&self) -> bool {
-        self.diagnostics.iter().any(|found| matches!(found.problem, Problem::EqualCopy(..)))
-    }
-
     /// Whether the note is a later, equal copy of one with the same id: both are one note.
     pub fn is_equal_copy(&self, note: Note<'_>) -> bool {
-        let first = note.id().and_then(|id| self.note(id));
-        first.is_some_and(|first| first.index() < note.index() && is_equal_copy(first, note))
+        self.copies.binary_search(&note.index()).is_ok()
     }
 }

@@ -96,6 +96,8 @@ pub struct Document {
     sections: Vec<Section>,
     diagnostics: Vec<Diagnostic>,
     conflicts: Vec<Span>,
+    /// Notes that are equal copies of earlier ones, in order.
+    copies: Vec<usize>,
 }
 
 impl Document {

@@ -11,7 +11,7 @@ use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 use crate::text::{Line, Span};
 
-use super::bullet;
+use super::{bullet, yaml};
 
 /// A stretch of code or HTML.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,11 +47,24 @@ pub(super) struct Opaque<'a> {
     cursor: usize,
     /// Ask for everything at once, as the plain definition has it.
     asks_always: bool,
+    /// A CR without LF ends a line for Markdown, not for us: any of our lines may then
+    /// hold the start of a block.
+    has_lone_cr: bool,
 }
 
 impl<'a> Opaque<'a> {
-    pub(super) const fn new(source: &'a str, start: usize, asks_always: bool) -> Self {
-        Self { source, known_until: start, safe: start, spans: Vec::new(), cursor: 0, asks_always }
+    pub(super) fn new(source: &'a str, start: usize, asks_always: bool) -> Self {
+        let bytes = source.as_bytes();
+        let has_lone_cr = memchr::memchr_iter(b'\r', bytes).any(|at| bytes.get(at + 1) != Some(&b'\n'));
+        Self {
+            source,
+            known_until: start,
+            safe: start,
+            spans: Vec::new(),
+            cursor: 0,
+            asks_always,
+            has_lone_cr,
+        }
     }
 
     /// All spans found so far; complete behind the last line read.
@@ -63,10 +76,11 @@ impl<'a> Opaque<'a> {
     #[inline]
     pub(super) fn reading(&mut self, line: Line) -> Reading {
         if line.start >= self.known_until {
-            if !self.asks_always && !is_suspicious(self.source, line) {
+            let asks = self.asks_always || self.has_lone_cr;
+            if !asks && !is_suspicious(self.source, line) {
                 return Reading::Text;
             }
-            if self.asks_always || !self.passes_plain_fence(line) {
+            if asks || !self.passes_plain_fence(line) {
                 self.settle(line);
             }
         }
@@ -205,7 +219,8 @@ pub(super) fn is_boundary(text: &str) -> bool {
             let rest = text.trim_start_matches('#');
             text.len() - rest.len() <= 6 && rest.starts_with(' ')
         }
-        _ => text == "---",
+        [b'-', b'-', b'-', ..] => yaml::is_rule(text),
+        _ => false,
     }
 }
 

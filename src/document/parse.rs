@@ -101,6 +101,7 @@ pub(super) fn parse(source: String, in_full: bool) -> Document {
         sections,
         diagnostics,
         conflicts: Vec::new(),
+        copies: Vec::new(),
     };
     guard::check(&mut document, &opaque);
     document

@@ -71,8 +71,8 @@ impl Document {
                 splices.push(Splice::replace(entry.span, kept));
             }
             (None, Some(text)) => {
-                let last = found.entries().iter().map(|entry| entry.span.end).max().unwrap_or(data.head.end);
-                splices.push(Splice::insert(last, spell::yaml_line(field, text, eol)));
+                // Below a comment at the end: an indented one would seem part of a list above.
+                splices.push(Splice::insert(data.head.end, spell::yaml_line(field, text, eol)));
             }
             (None, None) => {}
         }
