@@ -4,6 +4,8 @@
 //! For each `*.md`: the segments must add up to the file; one field of each note found
 //! is changed and changed back; a note of each form is inserted and removed again.
 
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program")]
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -33,11 +35,11 @@ fn main() -> ExitCode {
         }
         if path.is_dir() {
             paths.extend(std::fs::read_dir(&path).into_iter().flatten().flatten().map(|entry| entry.path()));
-        } else if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("md")) {
-            if let Err(fault) = check(&path, &mut count) {
-                eprintln!("{}: {fault}", path.display());
-                return ExitCode::FAILURE;
-            }
+        } else if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("md"))
+            && let Err(fault) = check(&path, &mut count)
+        {
+            eprintln!("{}: {fault}", path.display());
+            return ExitCode::FAILURE;
         }
     }
     println!(
@@ -61,7 +63,8 @@ fn check(path: &Path, count: &mut Count) -> Result<(), String> {
     for note in layer.notes() {
         count.notes += 1;
         let there = note.entry_text(&Field::Importance).map(str::to_owned);
-        let change = Change::Set { note: note.index(), field: Field::Importance, text: other(note.importance()) };
+        let change =
+            Change::Set { note: note.index(), field: Field::Importance, text: other(note.importance()) };
         let Ok(edited) = layer.apply(&[change]) else {
             if note.state() == State::Good {
                 count.refused += 1;
@@ -72,7 +75,8 @@ fn check(path: &Path, count: &mut Count) -> Result<(), String> {
             Some(text) => Change::Set { note: note.index(), field: Field::Importance, text },
             None => Change::Unset { note: note.index(), field: Field::Importance },
         };
-        let undone = edited.apply(&[back]).map_err(|error| format!("un-edit of note {}: {error}", note.index()))?;
+        let undone =
+            edited.apply(&[back]).map_err(|error| format!("un-edit of note {}: {error}", note.index()))?;
         same(&format!("note {} edited and un-edited", note.index()), &text, undone.source())?;
         count.edits += 1;
     }
@@ -106,7 +110,10 @@ fn same(what: &str, before: &str, after: &str) -> Result<(), String> {
     let at = before.bytes().zip(after.bytes()).take_while(|(a, b)| a == b).count();
     let line = before[..before.floor_char_boundary(at)].matches('\n').count() + 1;
     let show = |text: &str| {
-        let (from, to) = (text.floor_char_boundary(at.saturating_sub(40)), text.ceil_char_boundary((at + 40).min(text.len())));
+        let (from, to) = (
+            text.floor_char_boundary(at.saturating_sub(40)),
+            text.ceil_char_boundary((at + 40).min(text.len())),
+        );
         format!("{:?}", &text[from..to])
     };
     Err(format!("{what}: byte {at}, line {line}\n  before {}\n  after  {}", show(before), show(after)))

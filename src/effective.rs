@@ -97,7 +97,9 @@ pub fn judge<'a>(layers: &[InReach<'a>], audience: &Audience<'_>) -> Vec<Judged<
     }
     if !is_alone {
         for one in &mut judged {
-            let Some(holder) = one.note.id().and_then(|id| highest.get(id)).filter(|holder| **holder > one.layer) else {
+            let Some(holder) =
+                one.note.id().and_then(|id| highest.get(id)).filter(|holder| **holder > one.layer)
+            else {
                 continue;
             };
             if one.standing != Standing::OtherProject {
@@ -117,7 +119,8 @@ fn is_in_project(kind: LayerKind, note: Note<'_>, audience: &Audience<'_>) -> bo
         }
         LayerKind::Global => true,
         LayerKind::Repo | LayerKind::Home => {
-            scope != Some(Scope::Project) || note.project().is_none_or(|project| (audience.is_current)(&project))
+            scope != Some(Scope::Project)
+                || note.project().is_none_or(|project| (audience.is_current)(&project))
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Whatever a note holds, each form of the block reads back to the notes taken.
 
 use harness_layers::config::Injection;
-use harness_layers::continuation::unescaped;
+use harness_layers::document::continuation::unescaped;
 use harness_layers::export::{Exported, single};
 use harness_layers::note::Kind;
 use harness_layers::render::{Format, Label, Section, Shown, dropped, render, sanitize};
@@ -354,7 +354,7 @@ proptest! {
         // pi's reader: bullets in column 0, fields at any indent.
         let column_0 = text.lines().filter(|line| line.starts_with("- ")).count();
         prop_assert_eq!(column_0, notes.len(), "{}", &text);
-        let fields = text.lines().filter(|line| harness_layers::continuation::reads_as_field(line)).count();
+        let fields = text.lines().filter(|line| harness_layers::document::continuation::reads_as_field(line)).count();
         prop_assert_eq!(fields, 2 * notes.len(), "{}", &text);
         // Markdown: the fields are items of their notes, not swallowed by a fence or by HTML.
         let (mut depth, mut models) = (0_usize, 0);
@@ -375,7 +375,7 @@ proptest! {
     #[test]
     fn continued_texts_read_back(text in content()) {
         let mut out = String::new();
-        harness_layers::continuation::push(&mut out, &text, "  ");
+        harness_layers::document::continuation::push(&mut out, &text, "  ");
         let read: Vec<String> = out.split('\n').enumerate().map(|(number, line)| {
             if number == 0 { line.to_owned() } else { unescaped(line.strip_prefix("  ").unwrap_or(line)).into_owned() }
         }).collect();
@@ -384,7 +384,7 @@ proptest! {
                 .map(|(number, line)| if number > 0 && line.trim().is_empty() { String::new() } else { line.to_owned() })
                 .collect()
         };
-        prop_assert_eq!(read, blank_lines_empty(&harness_layers::continuation::normalised(&text)));
+        prop_assert_eq!(read, blank_lines_empty(&harness_layers::document::continuation::normalised(&text)));
     }
 
     #[test]

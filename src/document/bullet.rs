@@ -218,7 +218,8 @@ fn has_word(text: &str, word: &str) -> bool {
     let is_word = |byte: Option<&u8>| byte.is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
     let bytes = text.as_bytes();
     text.match_indices(word).any(|(at, _)| {
-        !is_word(at.checked_sub(1).and_then(|before| bytes.get(before))) && !is_word(bytes.get(at + word.len()))
+        !is_word(at.checked_sub(1).and_then(|before| bytes.get(before)))
+            && !is_word(bytes.get(at + word.len()))
     })
 }
 
@@ -232,10 +233,12 @@ pub(super) fn is_placeholder(content: &str) -> bool {
 pub(super) fn is_foreign_bullet(text: &str) -> bool {
     let rest = match text.as_bytes() {
         [b'*' | b'+', ..] => &text[1..],
-        [b'0'..=b'9', ..] => match text.trim_start_matches(|c: char| c.is_ascii_digit()).strip_prefix(['.', ')']) {
-            Some(rest) => rest,
-            None => return false,
-        },
+        [b'0'..=b'9', ..] => {
+            match text.trim_start_matches(|c: char| c.is_ascii_digit()).strip_prefix(['.', ')']) {
+                Some(rest) => rest,
+                None => return false,
+            }
+        }
         _ => return false,
     };
     rest.starts_with([' ', '\t'])

@@ -28,6 +28,11 @@ impl NewNote {
         Self { kind, fields: vec![(Field::Id, id.into())], content: content.into(), spelled: None }
     }
 
+    /// Text that is already spelled in a form: notes of one kind, without a line end behind.
+    pub(super) const fn spelled(kind: Kind, form: Form, text: String) -> Self {
+        Self { kind, fields: Vec::new(), content: String::new(), spelled: Some((form, text)) }
+    }
+
     /// With one more field.
     #[must_use]
     pub fn with(mut self, field: Field, text: impl Into<String>) -> Self {
@@ -130,7 +135,8 @@ impl Document {
     fn behind_text(&self, limit: usize) -> usize {
         let text = &self.source[..limit];
         let start = self.text_start();
-        let kept = text[start.min(limit)..].trim_end_matches(|c: char| c.is_whitespace() || c == '\u{FEFF}').len();
+        let kept =
+            text[start.min(limit)..].trim_end_matches(|c: char| c.is_whitespace() || c == '\u{FEFF}').len();
         if kept == 0 {
             return start;
         }
@@ -155,7 +161,7 @@ impl Document {
             text.push_str(eol);
             text.push_str(escape::END_OF_NOTE);
         }
-        self.set_apart(offset, text, eol, None)
+        self.set_apart(offset, &text, eol, None)
     }
 
     /// Whether the text behind `offset` would become part of a body that ends there.
@@ -166,8 +172,10 @@ impl Document {
             return false;
         }
         let line = Line::at(&self.source, next).map_or("", |line| line.text(&self.source));
-        let is_block = self.notes.iter().any(|note| note.form == Form::FrontMatter && note.span.start == next);
-        let is_section = bullet::canonical_section(line).is_some() && self.sections.iter().any(|s| s.heading.start == next);
+        let is_block =
+            self.notes.iter().any(|note| note.form == Form::FrontMatter && note.span.start == next);
+        let is_section = bullet::canonical_section(line).is_some()
+            && self.sections.iter().any(|s| s.heading.start == next);
         !is_block && !is_section
     }
 
@@ -177,7 +185,7 @@ impl Document {
 
     /// Text as lines of their own at `offset`, with an empty line to the text above, or
     /// below if there is none above.
-    fn set_apart(&self, offset: usize, text: String, eol: &str, prose: Option<String>) -> Insertion {
+    fn set_apart(&self, offset: usize, text: &str, eol: &str, prose: Option<String>) -> Insertion {
         let above = &self.source[self.text_start()..offset];
         let below = &self.source[offset..];
         let text = if above.is_empty() {
@@ -202,19 +210,25 @@ impl Document {
             return self.section_insertion(note);
         };
         let last = self.notes.iter().rev().find(|found| {
-            found.form == Form::Bullet && section.heading.end <= found.span.start && found.span.start < section.end
+            found.form == Form::Bullet
+                && section.heading.end <= found.span.start
+                && found.span.start < section.end
         });
         if let Some(last) = last {
             return self.beside(last.span.end, note);
         }
         // Behind the section's own text, but before a front-matter note that stands in it.
-        let block = self.notes.iter().find(|found| section.heading.end <= found.span.start && found.span.start < section.end);
+        let block = self
+            .notes
+            .iter()
+            .find(|found| section.heading.end <= found.span.start && found.span.start < section.end);
         let offset = self.behind_text(block.map_or(section.end, |block| block.span.start));
         let eol = self.eol_above(offset);
-        let is_free_below = Line::at(&self.source, offset).is_none_or(|line| trim_blanks(line.text(&self.source)).is_empty());
+        let is_free_below =
+            Line::at(&self.source, offset).is_none_or(|line| trim_blanks(line.text(&self.source)).is_empty());
         let text = note.spell(Form::Bullet, eol);
         if is_free_below {
-            self.set_apart(offset, text, eol, None)
+            self.set_apart(offset, &text, eol, None)
         } else {
             Insertion { offset, text: format!("{text}{eol}"), prose: None }
         }
@@ -236,21 +250,21 @@ impl Document {
         let eol = self.eol_above(offset);
         let heading = format!("## {}", note.kind.section_title());
         let text = format!("{heading}{eol}{eol}{}", note.spell(Form::Bullet, eol));
-        self.set_apart(offset, text, eol, Some(heading))
+        self.set_apart(offset, &text, eol, Some(heading))
     }
 
     /// The note beside which a new one goes.
     fn neighbour(&self, note: &NewNote, form: Form, place: Place) -> Neighbour {
         match place {
-            Place::End => Neighbour::None,
             Place::After(index) if index < self.notes.len() => Neighbour::After(index),
-            Place::After(_) => Neighbour::None,
+            Place::End | Place::After(_) => Neighbour::None,
             Place::ByHash => {
                 let hash = hash(note.id().unwrap_or(""));
                 let fellows = self.notes().filter(|fellow| {
                     fellow.form() == form && (form == Form::FrontMatter || fellow.kind() == note.kind)
                 });
-                let before = fellows.clone().filter_map(|fellow| Some((self::hash(fellow.id()?), fellow.index())));
+                let before =
+                    fellows.clone().filter_map(|fellow| Some((self::hash(fellow.id()?), fellow.index())));
                 let before = before.filter(|(fellow, _)| *fellow <= hash).max();
                 match (before, fellows.clone().next()) {
                     (Some((_, index)), _) => Neighbour::After(index),
@@ -267,7 +281,10 @@ impl Document {
         let data = &self.notes[note];
         let mut spans: Vec<Span> = Note::new(self, note).own_spans().collect();
         if with_section
-            && let Some(section) = self.sections.iter().find(|section| section.heading.end <= data.span.start && data.span.end <= section.end)
+            && let Some(section) = self
+                .sections
+                .iter()
+                .find(|section| section.heading.end <= data.span.start && data.span.end <= section.end)
             && trim_blanks(&self.source[section.heading.end..data.span.start]).is_empty()
             && trim_blanks(&self.source[data.span.end..section.end]).is_empty()
             && let Some(first) = spans.first_mut()

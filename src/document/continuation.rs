@@ -17,7 +17,7 @@ use std::borrow::Cow;
 use super::bullet;
 
 /// Whether a line, apart from its indent, reads as `- field: value`.
-fn reads_as_field(line: &str) -> bool {
+pub fn reads_as_field(line: &str) -> bool {
     let dash = line.len() - line.trim_start().len();
     bullet::sub_bullet_at(line, dash, line.len()).is_some()
 }

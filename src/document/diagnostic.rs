@@ -203,16 +203,26 @@ impl fmt::Display for Problem {
             Self::OddId(id) => write!(f, "the id `{id}` holds unusual characters"),
             Self::NoBlankLineAbove => f.write_str("Markdown reads this `---` as the underline of a heading"),
             Self::ConflictMarkers => f.write_str("git's conflict markers"),
-            Self::DuplicateId(id, line) => write!(f, "the id {id} is already used by the note in line {line}"),
+            Self::DuplicateId(id, line) => {
+                write!(f, "the id {id} is already used by the note in line {line}")
+            }
             Self::EqualCopy(id, line) => write!(f, "the same note, {id}, stands in line {line}"),
             Self::NoContent => f.write_str("the note says nothing"),
-            Self::BulletOutsideSection(id) => write!(f, "{id} is not read as a note: no section above gives it a kind"),
+            Self::BulletOutsideSection(id) => {
+                write!(f, "{id} is not read as a note: no section above gives it a kind")
+            }
             Self::ForeignBullet => f.write_str("this list item is not read as a note"),
-            Self::MalformedImportance => f.write_str("this importance is not read: it stays part of the text"),
+            Self::MalformedImportance => {
+                f.write_str("this importance is not read: it stays part of the text")
+            }
             Self::UnindentedLine => f.write_str("this line is not part of the note above"),
             Self::ScopeIgnored(text) => write!(f, "`scope: {text}` is ignored"),
-            Self::Swallowed(ids) => write!(f, "not closed before the end of the file, it hides {}", ids.join(", ")),
-            Self::ClassicMacLines => f.write_str("lines end in CR alone, so the file is read as a single line"),
+            Self::Swallowed(ids) => {
+                write!(f, "not closed before the end of the file, it hides {}", ids.join(", "))
+            }
+            Self::ClassicMacLines => {
+                f.write_str("lines end in CR alone, so the file is read as a single line")
+            }
             Self::IdInText(id) => write!(f, "{id} stands here as text, not as a note"),
         }
     }

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use crate::text::{Line, Lines, Span, trim_blanks, trim_blanks_end};
+use crate::text::{Line, Lines, Span, trim_blanks, trim_blanks_end, trim_blanks_start};
 
 use super::{bullet, continuation, opaque, yaml};
 
@@ -28,9 +28,9 @@ pub(super) fn is_end_of_note(text: &str) -> bool {
 
 /// Whether a line opens or closes a conflict of git's.
 pub(super) fn is_conflict_marker(text: &str) -> bool {
-    ["<<<<<<<", "|||||||", ">>>>>>>"].iter().any(|marker| {
-        text.strip_prefix(marker).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
-    })
+    ["<<<<<<<", "|||||||", ">>>>>>>"]
+        .iter()
+        .any(|marker| text.strip_prefix(marker).is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')))
 }
 
 /// Whether Markdown reads the line at `offset` as code or HTML.
@@ -40,7 +40,7 @@ fn is_opaque(spans: &[opaque::OpaqueSpan], offset: usize) -> bool {
 
 /// What a body says: LF line ends, one backslash less before lines that would end it.
 pub(super) fn read_body(body: &str) -> Cow<'_, str> {
-    let has_cr = body.contains("\r\n");
+    let has_cr = body.contains('\r');
     let may_escape = body.starts_with('\\') || body.contains("\n\\");
     if !has_cr && !may_escape {
         return Cow::Borrowed(body);
@@ -48,9 +48,10 @@ pub(super) fn read_body(body: &str) -> Cow<'_, str> {
     let spans = if may_escape { opaque::opaque_spans(body, 0) } else { Vec::new() };
     let mut out = String::with_capacity(body.len());
     for line in Lines::new(body) {
-        let text = line.text(body);
-        let is_escaped =
-            text.starts_with('\\') && ends_body(text.trim_start_matches('\\')) && !is_opaque(&spans, line.start);
+        let text = line.text(body).trim_end_matches('\r');
+        let is_escaped = text.starts_with('\\')
+            && ends_body(text.trim_start_matches('\\'))
+            && !is_opaque(&spans, line.start);
         out.push_str(if is_escaped { &text[1..] } else { text });
         if line.end > line.text_end {
             out.push('\n');
@@ -97,19 +98,20 @@ pub(super) fn read_pieces<'a>(source: &'a str, pieces: &[Span]) -> Cow<'a, str> 
             let mut out = String::from(first.of(source));
             for piece in further {
                 out.push('\n');
-                out.push_str(&continuation::unescaped(piece.of(source)));
+                out.push_str(&continuation::unescaped(piece.of(source).trim_end_matches('\r')));
             }
             // A bullet may leave its first line empty.
-            if first.is_empty() { Cow::Owned(out.trim_start_matches('\n').to_owned()) } else { Cow::Owned(out) }
+            if first.is_empty() { Cow::Owned(trim_blanks_start(&out).to_owned()) } else { Cow::Owned(out) }
         }
     }
 }
 
 /// A content as a body can say it: LF line ends, no empty lines around it.
 pub(super) fn normal_body(content: &str) -> String {
-    let text = content.replace("\r\n", "\n");
-    let lines: Vec<&str> = text.split('\n').collect();
-    let Some(first) = lines.iter().position(|line| !trim_blanks(line).is_empty()) else { return String::new() };
+    let lines: Vec<&str> = content.split('\n').map(|line| line.trim_end_matches('\r')).collect();
+    let Some(first) = lines.iter().position(|line| !trim_blanks(line).is_empty()) else {
+        return String::new();
+    };
     let last = lines.iter().rposition(|line| !trim_blanks(line).is_empty()).unwrap_or(first);
     lines[first..=last].join("\n")
 }

@@ -79,7 +79,8 @@ fn conflicts(document: &mut Document, opaque: &[OpaqueSpan], found: &mut Vec<Dia
         }
     }
     for region in &regions {
-        let line = Line::at(source, region.start).map_or(*region, |line| Span::new(line.start, line.text_end));
+        let line =
+            Line::at(source, region.start).map_or(*region, |line| Span::new(line.start, line.text_end));
         found.push(Diagnostic { problem: Problem::ConflictMarkers, span: line });
         for note in &mut document.notes {
             if note.span.overlaps(*region) {
@@ -117,9 +118,15 @@ pub(super) fn is_equal_copy(one: Note<'_>, other: Note<'_>) -> bool {
     let all = |note: Note<'_>| {
         let mut fields = note.fields();
         fields.sort();
-        fields.into_iter().map(|field| (note.get(&field).map(|text| text.into_owned()), field)).collect::<Vec<_>>()
+        fields
+            .into_iter()
+            .map(|field| (note.get(&field).map(std::borrow::Cow::into_owned), field))
+            .collect::<Vec<_>>()
     };
-    one.kind() == other.kind() && one.state() == other.state() && one.content() == other.content() && all(one) == all(other)
+    one.kind() == other.kind()
+        && one.state() == other.state()
+        && one.content() == other.content()
+        && all(one) == all(other)
 }
 
 /// Reports a fence or comment that is never closed and has notes in it.
@@ -138,7 +145,8 @@ fn swallowed(document: &Document, opaque: &[OpaqueSpan], found: &mut Vec<Diagnos
         is_rule_above = yaml::is_rule(text) || is_rule_above && yaml::key_of(text).is_some();
     }
     if !ids.is_empty() {
-        let span = Line::at(source, last.span.start).map_or(last.span, |line| Span::new(last.span.start, line.text_end));
+        let span = Line::at(source, last.span.start)
+            .map_or(last.span, |line| Span::new(last.span.start, line.text_end));
         found.push(Diagnostic { problem: Problem::Swallowed(ids), span });
     }
 }
@@ -192,10 +200,14 @@ impl Document {
             let behind = self.source[end..].split('\n').next().unwrap_or("");
             let is_bullet = before.trim_end().ends_with('[') && behind.trim_start().starts_with(']');
             let key = before.trim_end_matches([' ', '\t', '"', '\'']);
-            let is_key = key.strip_suffix("id:").is_some_and(|lead| {
-                lead.trim_matches([' ', '\t', '>', '<', '!', '-', '{', '"']).is_empty()
-            });
-            let is_whole = behind.trim_start_matches(['"', '\'']).chars().next().is_none_or(|c| c.is_whitespace() || matches!(c, ',' | '}' | '#'));
+            let is_key = key
+                .strip_suffix("id:")
+                .is_some_and(|lead| lead.trim_matches([' ', '\t', '>', '<', '!', '-', '{', '"']).is_empty());
+            let is_whole = behind
+                .trim_start_matches(['"', '\''])
+                .chars()
+                .next()
+                .is_none_or(|c| c.is_whitespace() || matches!(c, ',' | '}' | '#'));
             if is_bullet || is_key && is_whole {
                 return Presence::Text(Span::new(at, end));
             }

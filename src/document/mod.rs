@@ -18,9 +18,10 @@ mod guard;
 mod note;
 mod opaque;
 mod parse;
+mod respell;
 mod spell;
+mod verify;
 mod yaml;
-
 
 pub use compose::{NewNote, Place};
 pub use diagnostic::{Diagnostic, Problem, Severity};
@@ -28,6 +29,7 @@ pub use edit::{Change, EditError, Refusal};
 
 pub use field::Field;
 
+pub use format::{Conversion, Left};
 pub use guard::Presence;
 pub use note::{Form, Note, State};
 

@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::note::{Approval, DEFAULT_IMPORTANCE, Kind, Scope};
 use crate::text::{Location, Span, locate};
 
-use super::field::{Entry, Field};
+use super::field::{Entry, Field, Style};
 use super::{Document, SegmentKind, bullet, escape};
 
 /// How a note is written.
@@ -116,7 +116,9 @@ impl<'a> Note<'a> {
         let (segments, span) = (&self.document.segments, self.span());
         let first = segments.partition_point(|segment| segment.span.start < span.start);
         let inside = segments[first..].iter().take_while(move |segment| segment.span.start < span.end);
-        inside.filter(move |segment| segment.kind == SegmentKind::Note(self.index)).map(|segment| segment.span)
+        inside
+            .filter(move |segment| segment.kind == SegmentKind::Note(self.index))
+            .map(|segment| segment.span)
     }
 
     /// The bytes that are its own, without prose in between.
@@ -150,7 +152,19 @@ impl<'a> Note<'a> {
                 Some(joined.map_or(Cow::Borrowed(first), Cow::Owned))
             }
             Field::Kind if self.form() == Form::Bullet => Some(Cow::Borrowed(self.kind().as_str())),
-            _ => self.entry(field).map(|entry| entry.text(source)).filter(|text| !text.is_empty()).map(Cow::Borrowed),
+            // In a bullet, and at times in a block, both stand in one value.
+            Field::Scope if self.scope().is_some() => self.scope().map(|scope| Cow::Borrowed(scope.as_str())),
+            Field::Project if self.project().is_some() => self.project(),
+            _ => {
+                let entry = self.entry(field)?;
+                let text = Some(entry.text(source)).filter(|text| !text.is_empty())?;
+                let is_one_line = matches!(entry.style, Style::Plain | Style::Single | Style::Double);
+                if *field == Field::Tags && is_one_line && text.contains(',') {
+                    // `tags: a, b`, as people write it and a bullet has to.
+                    return Some(Cow::Owned(escape::normal_evidence(&text.replace(',', "\n"))));
+                }
+                Some(Cow::Borrowed(text))
+            }
         }
     }
 
@@ -206,7 +220,8 @@ impl<'a> Note<'a> {
 
     fn scope_and_project(self) -> (Option<Scope>, Option<&'a str>) {
         let source = &self.document.source;
-        let project = || self.entry(&Field::Project).map(|entry| entry.text(source)).filter(|text| !text.is_empty());
+        let project =
+            || self.entry(&Field::Project).map(|entry| entry.text(source)).filter(|text| !text.is_empty());
         let Some(entry) = self.entry(&Field::Scope) else { return (None, project()) };
         let text = entry.text(source);
         match bullet::scope(text, Span::new(0, text.len())) {
@@ -217,13 +232,17 @@ impl<'a> Note<'a> {
                     let scopes = self.entries().iter().rev().filter(|entry| entry.field == Field::Scope);
                     let mut slugs = scopes.map(|entry| {
                         let text = entry.text(source);
-                        bullet::scope(text, Span::new(0, text.len())).and_then(|(_, slug)| slug).map(|slug| slug.of(text))
+                        bullet::scope(text, Span::new(0, text.len()))
+                            .and_then(|(_, slug)| slug)
+                            .map(|slug| slug.of(text))
                     });
                     slugs.find_map(|slug| slug)
                 };
                 (Some(Scope::Project), slug.map(|slug| slug.of(text)).or_else(project).or_else(earlier))
             }
-            Some((Scope::Project, slug)) => (Some(Scope::Project), project().or_else(|| slug.map(|slug| slug.of(text)))),
+            Some((Scope::Project, slug)) => {
+                (Some(Scope::Project), project().or_else(|| slug.map(|slug| slug.of(text))))
+            }
             None => (None, project()),
         }
     }

@@ -68,14 +68,15 @@ impl<'a> Opaque<'a> {
         self.settled(line)
     }
 
-    /// Tells that every container is closed at `offset`, a line start behind all lines read.
+    /// Tells that `passed` is no Markdown (a metadata block) and that every container is
+    /// closed behind it.
     #[inline]
-    pub(super) fn restart(&mut self, offset: usize) {
-        self.safe = offset;
-        if self.known_until > offset {
-            // What was parsed beyond did not know of the restart.
-            self.known_until = offset;
-            let keep = self.spans.partition_point(|opaque| opaque.span.start < offset);
+    pub(super) fn restart(&mut self, passed: Span) {
+        self.safe = passed.end;
+        // What was parsed there and beyond did not know of the block.
+        if self.known_until > passed.start {
+            self.known_until = passed.end;
+            let keep = self.spans.partition_point(|opaque| opaque.span.start < passed.start);
             self.spans.truncate(keep);
             self.cursor = self.cursor.min(keep);
         }
@@ -188,7 +189,9 @@ fn is_suspicious(source: &str, line: Line) -> bool {
     let rest = &bytes[at..];
     let marks = rest
         .iter()
-        .take_while(|byte| matches!(byte, b' ' | b'\t' | b'>' | b'-' | b'*' | b'+' | b'.' | b')' | b'0'..=b'9'))
+        .take_while(|byte| {
+            matches!(byte, b' ' | b'\t' | b'>' | b'-' | b'*' | b'+' | b'.' | b')' | b'0'..=b'9')
+        })
         .count();
     let rest = &rest[marks..];
     rest.first() == Some(&b'<') || rest.starts_with(b"```") || rest.starts_with(b"~~~")
@@ -210,7 +213,9 @@ pub(super) fn opaque_spans(text: &str, offset: usize) -> Vec<OpaqueSpan> {
                 containers = containers.saturating_sub(1);
                 continue;
             }
-            Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) => (true, is_fence_closed(&text[range.clone()])),
+            Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) => {
+                (true, is_fence_closed(&text[range.clone()]))
+            }
             Event::Start(Tag::CodeBlock(CodeBlockKind::Indented)) => (true, true),
             Event::Start(Tag::HtmlBlock) => (false, is_html_closed(text, range.clone().into())),
             _ => continue,
@@ -235,7 +240,8 @@ fn is_fence_closed(block: &str) -> bool {
 }
 
 /// Whether an HTML block has come to its end within `text`
-/// (CommonMark 0.31, "HTML blocks": kinds 1 to 5 end at a mark, 6 and 7 at a blank line).
+/// (CommonMark 0.31, "HTML blocks": kinds 1 to 5 end at a mark, 6 and 7 at a blank line;
+/// pulldown-cmark ends kind 1 at the tag that opened it only).
 fn is_html_closed(text: &str, span: Span) -> bool {
     let block = span.of(text).trim_start().to_ascii_lowercase();
     for (start, end) in [("<!--", "-->"), ("<?", "?>"), ("<![cdata[", "]]>"), ("<!", ">")] {
@@ -246,7 +252,7 @@ fn is_html_closed(text: &str, span: Span) -> bool {
     for name in ["script", "pre", "style", "textarea"] {
         let Some(rest) = block.strip_prefix('<').and_then(|rest| rest.strip_prefix(name)) else { continue };
         if rest.is_empty() || rest.starts_with([' ', '\t', '>', '\n', '\r']) {
-            return ["</script>", "</pre>", "</style>", "</textarea>"].iter().any(|end| block.contains(end));
+            return block.contains(&format!("</{name}>"));
         }
     }
     let tail = &text[span.end..];

@@ -91,8 +91,17 @@ pub(super) fn parse(source: String, in_full: bool) -> Document {
         last.end = source.len();
     }
     let opaque = opaque.into_spans();
-    let mut document =
-        Document { source, segments, notes, entries, pieces, header, sections, diagnostics, conflicts: Vec::new() };
+    let mut document = Document {
+        source,
+        segments,
+        notes,
+        entries,
+        pieces,
+        header,
+        sections,
+        diagnostics,
+        conflicts: Vec::new(),
+    };
     guard::check(&mut document, &opaque);
     document
 }
@@ -129,7 +138,10 @@ impl Parser<'_> {
         let block = yaml::is_rule(first.text(self.source)).then(|| yaml::block_at(self.source, first))??;
         let kept = self.entries.len();
         let is_header = block.is_closed
-            && matches!(yaml::read(self.source, block.yaml, &mut self.entries, self.in_full), yaml::Reading::Mapping)
+            && matches!(
+                yaml::read(self.source, block.yaml, &mut self.entries, self.in_full),
+                yaml::Reading::Mapping
+            )
             && {
                 let has = |key: &str| self.entries[kept..].iter().any(|entry| entry.field.key() == key);
                 has("layer") && !has("id") && !has("kind")
@@ -141,7 +153,7 @@ impl Parser<'_> {
         let span = Span::new(first.start, block.end);
         self.header = Some(HeaderData { span, entries: kept..self.entries.len() });
         self.emit(first.start, block.end, SegmentKind::Header);
-        self.opaque.restart(block.end);
+        self.opaque.restart(span);
         Some(block.end)
     }
 
@@ -158,7 +170,9 @@ impl Parser<'_> {
         self.reading = self.opaque.reading(line);
         match self.reading {
             opaque::Reading::Text => {}
-            opaque::Reading::Html(true) if matches!(self.open, Open::Body(_)) && escape::is_end_of_note(text) => {
+            opaque::Reading::Html(true)
+                if matches!(self.open, Open::Body(_)) && escape::is_end_of_note(text) =>
+            {
                 return self.end_mark(line);
             }
             opaque::Reading::Code | opaque::Reading::Html(_) => {
@@ -176,13 +190,12 @@ impl Parser<'_> {
             self.opaque.passes_safe_line(line.start);
         }
         if let Open::Body(_) = self.open {
-            match bullet::canonical_section(trim_blanks_end(text)) {
-                Some(_) => self.close(),
-                None => {
-                    self.is_text_above = !text.starts_with('#');
-                    self.plain_line(line);
-                    return line.end;
-                }
+            if bullet::canonical_section(trim_blanks_end(text)).is_some() {
+                self.close();
+            } else {
+                self.is_text_above = is_paragraph(text);
+                self.plain_line(line);
+                return line.end;
             }
         }
         self.bullet_line(line);
@@ -225,7 +238,7 @@ impl Parser<'_> {
         }
         self.open = Open::Nothing;
         self.is_text_above = false;
-        self.opaque.restart(line.end);
+        self.opaque.restart(Span::at(line.end));
         line.end
     }
 
@@ -258,7 +271,7 @@ impl Parser<'_> {
                 return None;
             }
             self.foreign_block(Span::new(opening.start, block.end));
-            self.opaque.restart(block.end);
+            self.opaque.restart(Span::new(opening.start, block.end));
             self.is_text_above = false;
             return Some(block.end);
         }
@@ -267,7 +280,7 @@ impl Parser<'_> {
         }
         self.close();
         self.front_matter_note(opening, block, kept, problem);
-        self.opaque.restart(block.end);
+        self.opaque.restart(Span::new(opening.start, block.end));
         self.is_text_above = false;
         Some(block.end)
     }
@@ -292,7 +305,13 @@ impl Parser<'_> {
         }
     }
 
-    fn front_matter_note(&mut self, opening: Line, block: yaml::Block, kept: usize, problem: Option<Diagnostic>) {
+    fn front_matter_note(
+        &mut self,
+        opening: Line,
+        block: yaml::Block,
+        kept: usize,
+        problem: Option<Diagnostic>,
+    ) {
         let index = self.notes.len();
         let mut state = State::Good;
         let mut kind = Kind::Memory;
@@ -312,7 +331,8 @@ impl Parser<'_> {
             self.diagnostics.extend(problems);
         }
         let entries = kept..self.entries.len();
-        let is_editable = !is_broken && self.entries[entries.clone()].iter().all(|entry| !entry.span.is_empty());
+        let is_editable =
+            !is_broken && self.entries[entries.clone()].iter().all(|entry| !entry.span.is_empty());
         self.emit(opening.start, block.end, SegmentKind::Note(index));
         self.notes.push(NoteData {
             form: Form::FrontMatter,
@@ -333,7 +353,7 @@ impl Parser<'_> {
     fn bullet_line(&mut self, line: Line) {
         let text = trim_blanks_end(line.text(self.source));
         let end = line.start + text.len();
-        self.is_text_above = true;
+        self.is_text_above = is_paragraph(text);
         match text.as_bytes()[0] {
             b'#' => {
                 self.close();
@@ -344,7 +364,6 @@ impl Parser<'_> {
                         self.sections.push(Section { kind, heading: line.span(), end: 0 });
                     }
                 }
-                self.is_text_above = false;
                 self.emit(line.start, line.end, SegmentKind::Prose);
             }
             b'-' if let Some(bullet) = bullet::bullet(self.source, line.start, end) => {
@@ -383,7 +402,10 @@ impl Parser<'_> {
         let id = bullet.id.map(|id| id.of(self.source));
         let Some(kind) = self.section else {
             if let Some(id) = id.filter(|id| !id.is_empty()) {
-                self.report(Problem::BulletOutsideSection(id.to_owned()), Span::new(line.start, bullet.id_end));
+                self.report(
+                    Problem::BulletOutsideSection(id.to_owned()),
+                    Span::new(line.start, bullet.id_end),
+                );
             }
             self.emit(line.start, line.end, SegmentKind::Prose);
             return;
@@ -406,7 +428,8 @@ impl Parser<'_> {
         }
         if let Some(number) = bullet.importance {
             let span = Span::new(bullet.id_end, number.end + 1);
-            let entry = Entry { field: Field::Importance, span, value: number, text: None, style: Style::Plain };
+            let entry =
+                Entry { field: Field::Importance, span, value: number, text: None, style: Style::Plain };
             check_importance(self.source, &entry, &mut self.diagnostics);
             self.entries.push(entry);
         } else if content.get(..11).is_some_and(|start| start.eq_ignore_ascii_case("(importance")) {
@@ -452,8 +475,13 @@ impl Parser<'_> {
             open.empty_lines = 0;
             if is_scope_read {
                 open.last_field = Some((self.entries.len(), column(source, line.start, sub.dash)));
-                let entry =
-                    Entry { field: sub.field, span: line.span(), value: sub.value, text: None, style: Style::Plain };
+                let entry = Entry {
+                    field: sub.field,
+                    span: line.span(),
+                    value: sub.value,
+                    text: None,
+                    style: Style::Plain,
+                };
                 let known = self.diagnostics.len();
                 check_field(source, &entry, &mut self.diagnostics);
                 if self.diagnostics[known..].iter().any(|found| found.severity() == super::Severity::Error) {
@@ -533,7 +561,13 @@ fn id_entry(source: &str, yaml: Span) -> Option<Entry> {
         let id = id.split(" #").next().unwrap_or(id).trim_ascii();
         let start = line.start + behind + text[behind..].find(id)?;
         let value = Span::new(start, start + id.len());
-        (!id.is_empty()).then_some(Entry { field: Field::Id, span: Span::at(line.start), value, text: None, style: Style::Plain })
+        (!id.is_empty()).then_some(Entry {
+            field: Field::Id,
+            span: Span::at(line.start),
+            value,
+            text: None,
+            style: Style::Plain,
+        })
     })
 }
 
@@ -547,7 +581,8 @@ fn check_fields(source: &str, entries: &[Entry]) -> (Option<Kind>, Vec<Diagnosti
             Field::Id if !text.is_empty() => check_id(text, entry.value, &mut problems),
             Field::Kind if !text.is_empty() => match text.parse() {
                 Ok(found) => kind = Some(found),
-                Err(_) => problems.push(Diagnostic { problem: Problem::UnknownKind(text.into()), span: entry.value }),
+                Err(_) => problems
+                    .push(Diagnostic { problem: Problem::UnknownKind(text.into()), span: entry.value }),
             },
             Field::Scope if !text.is_empty() && bullet::scope(text, Span::new(0, text.len())).is_none() => {
                 problems.push(Diagnostic { problem: Problem::UnknownScope(text.into()), span: entry.value });
@@ -569,7 +604,9 @@ fn check_field(source: &str, entry: &Entry, problems: &mut Vec<Diagnostic>) {
         Field::Active | Field::Protected if note::flag(text).is_none() => {
             Problem::NotAFlag(entry.field.key().to_owned(), text.to_owned())
         }
-        Field::Approval if text.parse::<crate::note::Approval>().is_err() => Problem::UnknownApproval(text.to_owned()),
+        Field::Approval if text.parse::<crate::note::Approval>().is_err() => {
+            Problem::UnknownApproval(text.to_owned())
+        }
         _ => return,
     };
     problems.push(Diagnostic { problem, span: entry.value });
@@ -593,7 +630,16 @@ fn check_id(id: &str, span: Span, problems: &mut Vec<Diagnostic>) {
 
 /// The column of `offset` in the line that starts at `start`, tabs to multiples of 4.
 fn column(source: &str, start: usize, offset: usize) -> usize {
-    source[start..offset].chars().fold(0, |column, c| if c == '\t' { column + 4 - column % 4 } else { column + 1 })
+    source[start..offset]
+        .chars()
+        .fold(0, |column, c| if c == '\t' { column + 4 - column % 4 } else { column + 1 })
+}
+
+/// Whether a `---` below this line would underline it. Lines indented as code are left
+/// out: most are none of a paragraph.
+fn is_paragraph(text: &str) -> bool {
+    let lead = text.len() - text.trim_start_matches([' ', '\t']).len();
+    column(text, 0, lead) < 4 && !text.starts_with('#')
 }
 
 /// How many bytes of indentation a further line of a bullet loses: up to `indent`

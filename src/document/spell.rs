@@ -9,7 +9,10 @@ use super::{continuation, escape, yaml};
 /// A value as YAML behind `key:` and a blank, in the spelling `style` if it can be.
 /// `eol` is the line end of further lines, which are part of the value.
 pub(super) fn yaml_value(field: &Field, text: &str, style: Option<Style>, eol: &str) -> String {
-    let is_list = matches!(style, Some(Style::FlowList | Style::BlockList))
+    let style = style.filter(|_| {
+        !(matches!(field, Field::Tags | Field::Evidence) && text.contains('\n')) || is_list_style(style)
+    });
+    let is_list = is_list_style(style)
         || style.is_none() && (*field == Field::Tags || *field == Field::Evidence && text.contains('\n'));
     if is_list {
         let items = text.split('\n').filter(|item| !item.is_empty());
@@ -21,6 +24,10 @@ pub(super) fn yaml_value(field: &Field, text: &str, style: Option<Style>, eol: &
         };
     }
     scalar(text, style)
+}
+
+const fn is_list_style(style: Option<Style>) -> bool {
+    matches!(style, Some(Style::FlowList | Style::BlockList))
 }
 
 /// One scalar: plain if that is surely the text, else quoted.
@@ -73,7 +80,8 @@ pub(super) fn yaml_line(field: &Field, text: &str, eol: &str) -> String {
     let value = yaml_value(field, text, None, eol);
     let gap = if value.starts_with(['\r', '\n']) { "" } else { " " };
     let key = field.key();
-    let key = if yaml::key_of(&format!("{key}:")).is_some_and(|(read, _)| read == key) && yaml::is_plain(key) {
+    let key = if yaml::key_of(&format!("{key}:")).is_some_and(|(read, _)| read == key) && yaml::is_plain(key)
+    {
         key.to_owned()
     } else {
         double_quoted(key)
@@ -156,7 +164,10 @@ pub(super) fn bullet(fields: &[(Field, String)], content: &str, eol: &str) -> St
     }
     for (field, text) in fields {
         let is_done = ON_THE_LINE.contains(field)
-            || matches!(field, Field::Evidence | Field::Model | Field::Scope | Field::Project | Field::Other(_));
+            || matches!(
+                field,
+                Field::Evidence | Field::Model | Field::Scope | Field::Project | Field::Other(_)
+            );
         if !is_done {
             push(field, text);
         }

@@ -32,7 +32,9 @@ pub(super) fn key_of(text: &str) -> Option<(&str, usize)> {
         (&text[1..close], close + 1)
     } else if first.is_ascii_alphabetic() || first == b'_' || first >= 0x80 {
         let len = text
-            .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/') || !c.is_ascii()))
+            .find(|c: char| {
+                !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/') || !c.is_ascii())
+            })
             .unwrap_or(text.len());
         (&text[..len], len)
     } else {
@@ -72,6 +74,8 @@ pub(super) fn block_at(source: &str, opening: Line) -> Option<Block> {
     let mut is_blank_above = false;
     let mut has_note_key = false;
     let mut at = opening.end;
+    // Behind the last line that is not empty.
+    let mut text_end = at;
     while let Some(line) = Line::at(source, at) {
         let text = line.text(source);
         if is_closing(text) {
@@ -84,6 +88,9 @@ pub(super) fn block_at(source: &str, opening: Line) -> Option<Block> {
         }
         let key = key_of(text).map(|(key, _)| key);
         is_blank_above = text.trim_ascii().is_empty();
+        if !is_blank_above {
+            text_end = line.end;
+        }
         has_note_key |= is_yamlish && matches!(key, Some("id" | "kind"));
         is_yamlish &= key.is_some()
             || is_blank_above
@@ -91,7 +98,7 @@ pub(super) fn block_at(source: &str, opening: Line) -> Option<Block> {
             || text.starts_with("- ");
         at = line.end;
     }
-    has_note_key.then_some(Block { yaml: Span::new(opening.end, at), end: at, is_closed: false })
+    has_note_key.then_some(Block { yaml: Span::new(opening.end, text_end), end: text_end, is_closed: false })
 }
 
 /// Whether the `---` line `opening` begins a closed block with an `id` or a `kind`.
@@ -167,8 +174,12 @@ fn read_plain(source: &str, yaml: Span, entries: &mut Vec<Entry>) -> bool {
         let start = start + (text.len() - text.trim_start_matches(' ').len());
         let value = Span::new(start, start + trimmed.len());
         let (style, text) = match trimmed.as_bytes() {
-            [b'"', inner @ .., b'"'] if is_tame(inner, b'"') => (Style::Double, Some(trimmed[1..trimmed.len() - 1].into())),
-            [b'\'', inner @ .., b'\''] if is_tame(inner, b'\'') => (Style::Single, Some(trimmed[1..trimmed.len() - 1].into())),
+            [b'"', inner @ .., b'"'] if is_tame(inner, b'"') => {
+                (Style::Double, Some(trimmed[1..trimmed.len() - 1].into()))
+            }
+            [b'\'', inner @ .., b'\''] if is_tame(inner, b'\'') => {
+                (Style::Single, Some(trimmed[1..trimmed.len() - 1].into()))
+            }
             _ if is_plain(trimmed) => (Style::Plain, None),
             _ => return false,
         };
@@ -183,15 +194,20 @@ fn read_plain(source: &str, yaml: Span, entries: &mut Vec<Entry>) -> bool {
 
 /// Whether the inside of a quoted value holds nothing but ordinary characters.
 fn is_tame(inner: &[u8], quote: u8) -> bool {
-    inner.iter().all(|b| *b != quote && *b != b'\\' && (b' '..0x7F).contains(b)) && !inner.starts_with(b" ")
-        && !inner.ends_with(b" ") && !inner.is_empty()
+    inner.iter().all(|b| *b != quote && *b != b'\\' && (b' '..0x7F).contains(b))
+        && !inner.starts_with(b" ")
+        && !inner.ends_with(b" ")
+        && !inner.is_empty()
 }
 
 /// Whether an unquoted value on the line of its key is surely that text to YAML.
 pub(super) fn is_plain(value: &str) -> bool {
     let bytes = value.as_bytes();
     let Some(&first) = bytes.first() else { return false };
-    if !(first.is_ascii_alphanumeric() || matches!(first, b'_' | b'.' | b'/' | b'(' | b'+' | b'$' | b'^') || first >= 0x80) {
+    if !(first.is_ascii_alphanumeric()
+        || matches!(first, b'_' | b'.' | b'/' | b'(' | b'+' | b'$' | b'^')
+        || first >= 0x80)
+    {
         return false;
     }
     let is_odd = |at: usize, byte: u8| match byte {
@@ -203,11 +219,11 @@ pub(super) fn is_plain(value: &str) -> bool {
         return false;
     }
     // Beyond ASCII: line breaks to YAML, a byte order mark, control characters.
-    let is_control = |c: char| matches!(c, '\u{80}'..='\u{9F}' | '\u{2028}' | '\u{2029}' | '\u{FEFF}' | '\u{FFFE}' | '\u{FFFF}');
-    !(bytes.iter().any(|b| *b >= 0x80) && value.contains(is_control))
-        && !is_yaml_word(value)
-        && !value.starts_with("...")
-        && !value.ends_with(' ')
+    let is_control = |c: char| {
+        matches!(c, '\u{80}'..='\u{9F}' | '\u{2028}' | '\u{2029}' | '\u{FEFF}' | '\u{FFFE}' | '\u{FFFF}')
+    };
+    let is_odd = is_yaml_word(value) || value.starts_with("...") || value.ends_with(' ');
+    !is_odd && (value.is_ascii() || !value.contains(is_control))
 }
 
 /// Words that are no text to YAML.
@@ -242,7 +258,8 @@ fn read_with_library(source: &str, yaml: Span, entries: &mut Vec<Entry>) -> Read
         Ok(Value::Mapping(mapping)) => mapping,
         Ok(_) => return Reading::Other,
         Err(error) => {
-            let at = error.location().map_or(0, |location| offset_of(text, location.line(), location.column()));
+            let at =
+                error.location().map_or(0, |location| offset_of(text, location.line(), location.column()));
             let message = error.to_string();
             let message = message.split(" at line ").next().unwrap_or(&message).to_owned();
             return broken(Problem::InvalidYaml(message), Span::at(yaml.start + at));
@@ -312,7 +329,9 @@ fn settle(source: &str, entry: &mut Entry, value: &Value) -> Option<Problem> {
         Value::Sequence(items) => {
             let scalars: Option<Vec<String>> = items.iter().map(scalar).collect();
             match (scalars, &entry.field) {
-                (Some(items), Field::Evidence | Field::Tags | Field::Other(_) | Field::Source) => items.join("\n"),
+                (Some(items), Field::Evidence | Field::Tags | Field::Other(_) | Field::Source) => {
+                    items.join("\n")
+                }
                 (None, Field::Other(_)) => entry.value.of(source).to_owned(),
                 _ => return Some(Problem::NotAScalar(entry.field.key().to_owned())),
             }
@@ -348,9 +367,17 @@ fn layout(source: &str, yaml: Span) -> Vec<Entry> {
         }
         if let Some((key, behind)) = key_of(text) {
             let (value, style) = value_at(source, line.start + behind, yaml.end);
-            let end = Line::at(source, value.end).filter(|_| value.end > line.text_end).map_or(line.end, |last| last.end);
+            let end = Line::at(source, value.end)
+                .filter(|_| value.end > line.text_end)
+                .map_or(line.end, |last| last.end);
             inside_until = end;
-            entries.push(Entry { field: Field::from_key(key), span: Span::new(line.start, end), value, text: None, style });
+            entries.push(Entry {
+                field: Field::from_key(key),
+                span: Span::new(line.start, end),
+                value,
+                text: None,
+                style,
+            });
         }
     }
     entries
@@ -371,7 +398,9 @@ fn value_at(source: &str, behind_colon: usize, limit: usize) -> (Span, Style) {
             while at < limit {
                 match bytes[at] {
                     b'\\' if style == Style::Double => at += 1,
-                    byte if byte == *quote && style == Style::Single && bytes.get(at + 1) == Some(quote) => at += 1,
+                    byte if byte == *quote && style == Style::Single && bytes.get(at + 1) == Some(quote) => {
+                        at += 1;
+                    }
                     byte if byte == *quote => return (Span::new(start, at + 1), style),
                     _ => {}
                 }
@@ -399,7 +428,11 @@ fn value_at(source: &str, behind_colon: usize, limit: usize) -> (Span, Style) {
             let comment = text.find(" #").or_else(|| text.find("\t#")).unwrap_or(text.len());
             let end = start + text[..comment].trim_end_matches([' ', '\t']).len();
             let below = lines_end(source, line_end, limit, false);
-            if below > line_end { (Span::new(start, below), Style::Lines) } else { (Span::new(start, end), Style::Plain) }
+            if below > line_end {
+                (Span::new(start, below), Style::Lines)
+            } else {
+                (Span::new(start, end), Style::Plain)
+            }
         }
     }
 }

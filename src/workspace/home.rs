@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use super::error::Notice;
 use super::key::Project;
 use super::layer::{LayerRef, LayerState};
-use crate::note::LayerKind;
 use super::root::{PROJECTS_FOLDER, Root};
 use crate::files::{Found, ReadError, list_names};
+use crate::note::LayerKind;
 use crate::slug::is_key;
 
 /// One project's home layer, as a listing of the root shows it.

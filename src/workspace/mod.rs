@@ -39,12 +39,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+pub use crate::note::LayerKind;
 pub use env::Env;
 pub use error::{Notice, Refusal, WorkspaceError};
 pub use git::WorkTree;
 pub use home::{ProjectLayer, all_projects};
 pub use key::{KeyOrigin, Project};
-pub use crate::note::LayerKind;
 pub use layer::{LayerRef, LayerState};
 pub use root::{Root, RootOrigin};
 

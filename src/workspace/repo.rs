@@ -9,9 +9,9 @@ use super::error::{Notice, Refusal};
 use super::git::WorkTree;
 use super::home::layer_stem;
 use super::layer::{LayerRef, LayerState};
-use crate::note::LayerKind;
 use super::root::Root;
 use crate::files::{Found, final_target, list_names};
+use crate::note::LayerKind;
 use crate::slug::{is_key, key_slug};
 
 const FOLDER: &str = ".harness";

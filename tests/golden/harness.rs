@@ -56,8 +56,25 @@ pub(crate) fn load(file: &str) -> Vec<Case> {
         .collect()
 }
 
+/// What a check other than equality says.
+pub(crate) enum Verdict {
+    Agrees,
+    Differs(String),
+}
+
 /// Checks every case of a file; panics once, with all that failed.
 pub(crate) fn run(file: &str, got: impl Fn(&Case) -> Value) {
+    run_with(file, got, |_| None, |_, _| Verdict::Agrees);
+}
+
+/// As [`run`], where untagged cases may leave text out: `left_out` gives its lines. Such a
+/// case has a value of ours, like a tagged one; on another folder `agrees` decides.
+pub(crate) fn run_with(
+    file: &str,
+    got: impl Fn(&Case) -> Value,
+    left_out: impl Fn(&Case) -> Option<Vec<usize>>,
+    agrees: impl Fn(&Case, &Value) -> Verdict,
+) {
     let cases = load(file);
     let ours =
         if elsewhere().is_none() { read(&fixtures().join("ours.json"))[file].clone() } else { Value::Null };
@@ -66,6 +83,16 @@ pub(crate) fn run(file: &str, got: impl Fn(&Case) -> Value) {
     for case in &cases {
         let got = got(case);
         let tagged = !case.tags.is_empty();
+        let lines = left_out(case).filter(|_| !tagged && !same(&got, &case.expect));
+        if let (Some(lines), true) = (&lines, elsewhere().is_some()) {
+            tell(&format!("{file}: `{}` leaves out the text of lines {lines:?}", case.name));
+            if let Verdict::Differs(how) = agrees(case, &got) {
+                failed += 1;
+                let _ = writeln!(report, "\n{file}: `{}`: {how}\n  got {got}", case.name);
+            }
+            continue;
+        }
+        let tagged = tagged || lines.is_some();
         if tagged && elsewhere().is_some() {
             let verdict = if same(&got, &case.expect) {
                 "as theirs".to_owned()
@@ -86,8 +113,11 @@ pub(crate) fn run(file: &str, got: impl Fn(&Case) -> Value) {
         }
     }
     // A value of ours for a case that is gone would look like coverage.
-    let names: HashSet<_> =
-        cases.iter().filter(|case| !case.tags.is_empty()).map(|case| case.name.as_str()).collect();
+    let names: HashSet<_> = cases
+        .iter()
+        .filter(|case| !case.tags.is_empty() || left_out(case).is_some())
+        .map(|case| case.name.as_str())
+        .collect();
     for name in ours.as_object().into_iter().flatten().map(|(name, _)| name) {
         if !names.contains(name.as_str()) {
             failed += 1;

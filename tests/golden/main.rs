@@ -5,5 +5,6 @@ mod config;
 mod documented;
 mod harness;
 mod inject;
+mod parse;
 mod render_file;
 mod slug;
