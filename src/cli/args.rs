@@ -8,7 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::engine::ArgValueCompleter;
 
 use super::commands::{
-    add::AddArgs, check::CheckArgs, completions::CompletionsArgs, edit::EditArgs, export::ExportArgs,
+    add::AddArgs, check::CheckArgs, completions::CompletionsArgs, edit::EditArgs, export::ExportArgs, fmt::FmtArgs,
     init::InitArgs, keep::KeepArgs, list::ListArgs, man::ManArgs, relocate::MoveArgs, render::RenderArgs,
     show::ShowArgs, status::StatusArgs,
 };
@@ -116,6 +116,9 @@ pub(crate) enum Command {
     /// Report what is wrong in layers, with line and remedy
     #[command(after_long_help = super::commands::check::EXAMPLES)]
     Check(CheckArgs),
+    /// Put layers into canonical shape, or into the other form
+    #[command(after_long_help = super::commands::fmt::EXAMPLES)]
+    Fmt(FmtArgs),
     /// Print a completion script for a shell
     #[command(after_long_help = super::commands::completions::EXAMPLES)]
     Completions(CompletionsArgs),

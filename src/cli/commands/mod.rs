@@ -5,6 +5,7 @@ pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod edit;
 pub(crate) mod export;
+pub(crate) mod fmt;
 pub(crate) mod init;
 pub(crate) mod keep;
 pub(crate) mod list;

@@ -70,8 +70,10 @@ pub(crate) fn run(args: &RenderArgs, cx: &mut Context) -> Result<Exit, Failure> 
         cx.unavailable(layer, error);
     }
     let groups = audit.groups(model, config.layers.orphans);
-    let part = |group: crate::audit::Group<'_>| Part { project: group.project, is_labelled: true, judged: group.judged };
-    let parts: Vec<Part<'_>> = groups.into_iter().map(part).collect();
+    let parts: Vec<Part<'_>> = groups
+        .into_iter()
+        .map(|group| Part { project: group.project, is_labelled: true, judged: group.judged })
+        .collect();
     print(args, cx, &config, &audit.layers(), &parts)
 }
 
