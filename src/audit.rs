@@ -115,14 +115,12 @@ impl Audit {
                     continue;
                 }
                 judged.layer = at;
-                let group = match named.iter_mut().position(|group| group.project.as_deref() == Some(&*name)) {
-                    Some(found) => &mut named[found],
-                    None => {
-                        named.push(Group { project: Some(name), judged: Vec::new() });
-                        let last = named.len() - 1;
-                        &mut named[last]
-                    }
-                };
+                let known = named.iter().position(|group| group.project.as_deref() == Some(&*name));
+                let known = known.unwrap_or_else(|| {
+                    named.push(Group { project: Some(name), judged: Vec::new() });
+                    named.len() - 1
+                });
+                let group = &mut named[known];
                 if let Some(holder) = group.judged.iter().find(|one| one.layer != at && one.id == judged.id) {
                     judged.standing = Standing::Shadowed;
                     judged.shadowed_by = Some(holder.layer);

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::document::{Change, Document, EditError, Note};
+use crate::document::{Change, Document, EditError, Note, Refusal};
 use crate::effective::id_of;
 use crate::files::{Expected, Found, Lock, LockError, Wrote};
 use crate::text::locate;
@@ -66,6 +66,8 @@ impl ChangeError {
     /// The file, its text and an offset, where the error is about a place in a layer.
     pub fn place(&self) -> Option<(&Path, &str, usize)> {
         match self {
+            // A value that will not do is wrong on the command line, not in the file.
+            Self::Edit { error, .. } if matches!(error.refusal, Refusal::BadValue { .. }) => None,
             Self::Edit { path, source_text, error } => {
                 let location = error.location?;
                 let line_start = source_text.split_inclusive('\n').take(location.line.saturating_sub(1)).map(str::len).sum();
@@ -95,12 +97,12 @@ pub struct Changed {
 ///
 /// The lock is an argument so that several layers can be changed under one.
 pub fn change_layer(
-    _lock: &Lock,
+    lock: &Lock,
     layer: &LayerRef,
     seed: &str,
     plan: impl FnOnce(&Document) -> Result<Vec<Change>, ChangeError>,
 ) -> Result<Changed, ChangeError> {
-    rewrite_layer(_lock, layer, seed, |document| {
+    rewrite_layer(lock, layer, seed, |document| {
         let changes = plan(document)?;
         document.apply(&changes).map_err(|error| edit_error(layer, document, error))
     })

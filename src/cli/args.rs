@@ -52,13 +52,19 @@ Exit codes: 0 done, 1 findings or nothing found, 2 usage, 3 refused, 4 reading o
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Globals {
-    /// Folder of the home layers [default: $LAYERS_ROOT, else ~/.pi/agent or ~/.harness]
+    /// Folder of the home layers
+    ///
+    /// Default: $LAYERS_ROOT, else ~/.pi/agent if it holds harness files, else ~/.harness.
     #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) root: Option<PathBuf>,
-    /// Key of the project [default: $LAYERS_PROJECT, else found from the working directory]
+    /// Key of the project
+    ///
+    /// Default: $LAYERS_PROJECT, else $RLM_PROJECT_NAME, else found from the working directory.
     #[arg(long, global = true, value_name = "KEY", add = ArgValueCompleter::new(complete::projects))]
     pub(crate) project: Option<String>,
     /// Model as provider/id [default: $LAYERS_MODEL]
+    ///
+    /// For `add` and `edit` it is the owner of the note.
     #[arg(long, global = true, value_name = "MODEL", add = ArgValueCompleter::new(complete::models))]
     pub(crate) model: Option<String>,
     /// Print JSON (see docs/json.md)

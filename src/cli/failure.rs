@@ -107,12 +107,6 @@ impl Failure {
         self.help.push(help.to_string());
         self
     }
-
-    #[must_use]
-    pub(crate) fn at(mut self, place: Snippet) -> Self {
-        self.place = Some(Box::new(place));
-        self
-    }
 }
 
 /// Output that could not be written. A closed pipe is no error: whoever read the output

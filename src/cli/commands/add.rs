@@ -24,7 +24,7 @@ Examples:
 
 Prints the id of the new note.";
 
-/// The arguments of `add`.
+// The arguments of `add`. (a doc comment would replace the command's own help)
 #[derive(Debug, Args)]
 pub(crate) struct AddArgs {
     /// What the note says; `-` reads it from standard input

@@ -24,7 +24,7 @@ Examples:
 
 Exits with 1 if there is a warning or an error.";
 
-/// The arguments of `check`.
+// The arguments of `check`. (a doc comment would replace the command's own help)
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
     /// Files to check [default: all layers in reach]

@@ -16,7 +16,7 @@ Examples:
 The last form asks `layers` itself at every TAB; it works for bash, zsh, fish, elvish and
 powershell.";
 
-/// The arguments of `completions`.
+// The arguments of `completions`. (a doc comment would replace the command's own help)
 #[derive(Debug, Args)]
 pub(crate) struct CompletionsArgs {
     /// The shell

@@ -31,7 +31,7 @@ Without options it opens the text in $VISUAL or $EDITOR. Only the bytes of what 
 replaced. A note without an id gets one. `kind` can be set; scope is decided by the layer, see
 `layers move`.";
 
-/// The arguments of `edit`.
+// The arguments of `edit`. (a doc comment would replace the command's own help)
 #[derive(Debug, Args)]
 pub(crate) struct EditArgs {
     /// The note

@@ -27,7 +27,7 @@ Examples:
 
 Notes of all models go along; inactive, pending and rejected ones do not.";
 
-/// The arguments of `export`.
+// The arguments of `export`. (a doc comment would replace the command's own help)
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
     /// The file [default: stdout]

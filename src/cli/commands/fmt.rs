@@ -23,7 +23,7 @@ Examples:
 
 Contents and prose stay as they are. A layer in conflict is refused.";
 
-/// The arguments of `fmt`.
+// The arguments of `fmt`. (a doc comment would replace the command's own help)
 #[derive(Debug, Args)]
 pub(crate) struct FmtArgs {
     /// Files to format [default: all layers in reach]

@@ -20,7 +20,7 @@ Examples:
 
 What exists stays as it is. `layers add` needs no `init`: it makes what it needs.";
 
-/// The arguments of `init`.
+// The arguments of `init`. (a doc comment would replace the command's own help)
 #[derive(Debug, Args)]
 pub(crate) struct InitArgs {
     /// Make the layer of this repository

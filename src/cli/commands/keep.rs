@@ -36,7 +36,7 @@ pub(crate) enum Bump {
     Drop,
 }
 
-/// The arguments of `keep` and `drop`.
+// The arguments of `keep` and `drop`. (a doc comment would replace the command's own help)
 #[derive(Debug, Args)]
 pub(crate) struct KeepArgs {
     /// The notes

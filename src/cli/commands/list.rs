@@ -22,7 +22,7 @@ Examples:
   layers list --all                    also what is inactive, shadowed or of other models
   layers list --kind skill --json      the skills, as data";
 
-/// The arguments of `list`.
+// The arguments of `list`. (a doc comment would replace the command's own help)
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
     /// Only notes of this kind

@@ -15,7 +15,7 @@ Examples:
   layers man | man -l -                          read it now
   layers man --out ~/.local/share/man/man1       a page for each command";
 
-/// The arguments of `man`.
+// The arguments of `man`. (a doc comment would replace the command's own help)
 #[derive(Debug, Args)]
 pub(crate) struct ManArgs {
     /// Write a page for each command into this folder

@@ -23,7 +23,7 @@ Examples:
   layers move h_lz3k9p2_a1b2c repo               share it with the team
   layers move h_lz3k9p2_a1b2c --to-project shop  into another project's private layer";
 
-/// The arguments of `move`.
+// The arguments of `move`. (a doc comment would replace the command's own help)
 #[derive(Debug, Args)]
 pub(crate) struct MoveArgs {
     /// The note
@@ -146,15 +146,12 @@ fn adjustments(here: &Here, note: Note<'_>, id: &str, target: &LayerRef, there: 
     if note.id().is_none() {
         changes.push(set(Field::Id, id.to_owned()));
     }
-    match pi_project(&here.workspace, target, form) {
-        Some(project) => {
-            changes.push(set(Field::Scope, "project".to_owned()));
-            changes.push(set(Field::Project, project));
-        }
-        None => {
-            let stale = [Field::Scope, Field::Project].into_iter().filter(|field| note.get(field).is_some());
-            changes.extend(stale.map(|field| Change::Unset { note: index, field }));
-        }
+    if let Some(project) = pi_project(&here.workspace, target, form) {
+        changes.push(set(Field::Scope, "project".to_owned()));
+        changes.push(set(Field::Project, project));
+    } else {
+        let stale = [Field::Scope, Field::Project].into_iter().filter(|field| note.get(field).is_some());
+        changes.extend(stale.map(|field| Change::Unset { note: index, field }));
     }
     let says = |document: &Document, key: &str| document.header_field(key).is_some_and(|text| !text.is_empty());
     if !note.has(&Field::Model) && (note.model().is_some() || says(there, "model")) {

@@ -24,7 +24,7 @@ Examples:
   LAYERS_MODEL=openai/gpt-5 layers render --explain   why each note is in the block, or not
   layers render --model M --format xml                as one <harness_state> element";
 
-/// The arguments of `render`.
+// The arguments of `render`. (a doc comment would replace the command's own help)
 #[derive(Debug, Args)]
 pub(crate) struct RenderArgs {
     /// The form of the block

@@ -21,7 +21,7 @@ Examples:
   layers show h_lz3k9p2_a1b2c --raw    its bytes as they stand in the file
   layers show h_lz3k9p2_a1b2c --json   all of it as data";
 
-/// The arguments of `show`.
+// The arguments of `show`. (a doc comment would replace the command's own help)
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
     /// The note

@@ -22,7 +22,7 @@ Examples:
   layers status --model anthropic/claude-opus-4-5   and how many that model would see
   layers status --json                              the same as data";
 
-/// The arguments of `status`.
+// The arguments of `status`. (a doc comment would replace the command's own help)
 #[derive(Debug, Args)]
 pub(crate) struct StatusArgs {}
 
