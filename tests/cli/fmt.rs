@@ -8,7 +8,23 @@ const UNTIDY: &str = "---\nimportance: 0.5\nid: n1\n---\nA fact.\n\n\n\n---\nid:
 fn check_and_diff_write_nothing() {
     let scene = Scene::new().home(UNTIDY);
     scene.run(&["fmt", "--check"]).ends(1).says("would format");
-    insta::assert_snapshot!(scene.run(&["fmt", "--diff"]).ok(), @"");
+    insta::assert_snapshot!(scene.run(&["fmt", "--diff"]).ok(), @r"
+    --- @/home/.harness/harness-state/app.md
+    +++ @/home/.harness/harness-state/app.md
+    @@ -1,10 +1,9 @@
+     ---
+    -importance: 0.5
+     id: n1
+    +importance: 0.50
+     ---
+    +
+     A fact.
+    -
+    -
+     
+     ---
+     id: n2
+    ");
     assert_eq!(scene.read(HOME), UNTIDY);
 }
 

@@ -5,7 +5,12 @@ use super::scene::{HOME, Scene};
 #[test]
 fn the_root_and_its_layers_are_made_once() {
     let scene = Scene::new();
-    insta::assert_snapshot!(scene.run(&["init"]).all(), @"");
+    insta::assert_snapshot!(scene.run(&["init"]).all(), @r"
+    --- stderr, exit 0
+    made the global layer @/home/.harness/harness-state.md
+    made the home layer @/home/.harness/harness-state/app.md
+    help: `layers add TEXT` adds a note for this project, with --global for every project
+    ");
     assert_eq!(scene.mode("home/.harness"), 0o700);
     assert_eq!(scene.mode(HOME), 0o600);
     assert_eq!(scene.read(HOME), "---\nlayer: project\nproject: app\n---\n");

@@ -65,7 +65,18 @@ fn every_note_left_out_has_a_reason() {
     ];
     let scene = Scene::new().home(&text.concat()).global(&note("shown", "0.50", "", "outer"));
     let explained = scene.run(&["render", "--model", "a/m", "--explain"]).ok();
-    insta::assert_snapshot!(explained, @"");
+    insta::assert_snapshot!(explained, @r"
+    kind    rank  cost  importance  outcome                                id      layer   text
+    memory  1     4     0.90        taken                                  shown   home    Here.
+    memory  2     2252  0.80        over the budget (injection.maxTokens)  big     home    zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz…
+    memory  -     4     0.50        shadowed by another layer              shown   global  outer
+    memory  -     3     0.50        inactive                               off     home    x
+    memory  -     3     0.50        other model                            other   home    x
+    memory  -     3     0.50        pending approval                       wait    home    x
+    memory  -     3     0.50        other project                          far     home    x
+    memory  -     3     0.50        unparsed                               broken  home    x
+    1 taken, 1 item(s) not shown (0 over the kind cap, 1 over the budget), 6 out; 4 of 1419 tokens
+    ");
 }
 
 #[test]
@@ -101,7 +112,21 @@ fn all_projects_are_marked() {
         .home(&note("mine", "0.50", "", "here"))
         .file("home/.harness/harness-state/shop.md", &note("theirs", "0.50", "", "there"));
     let block = scene.run(&["render", "--model", "a/m", "--all-projects"]).ok();
-    insta::assert_snapshot!(block, @"");
+    insta::assert_snapshot!(block, @r"
+    ## Continual Harness state
+    Self-improved notes accumulated from past trajectories via /refine.
+    Treat these as durable working context. Update them with the harness_mutate tool when they are wrong or stale.
+
+    ### Remembered facts (global)
+    - [g] for all
+
+    ### Remembered facts (project app)
+    - [mine] here
+
+    ### Remembered facts (project shop)
+    - [theirs] there
+    - [s] for shop
+    ");
     let only = scene.run(&["render", "--model", "a/m"]).ok();
     assert!(!only.contains("shop") && !only.contains("there"));
 }
