@@ -4,7 +4,7 @@
 use crate::config::Orphans;
 use crate::effective::{Audience, InReach, Judged, judge};
 use crate::note::{LayerKind, Scope};
-use crate::reach::{ReadLayer, Reach};
+use crate::reach::{Reach, ReadLayer};
 use crate::select::Standing;
 use crate::workspace::{LayerRef, LayerState, WorkspaceError, all_projects};
 
@@ -69,7 +69,9 @@ impl Audit {
 
         for judged in self.reach.judge(model, orphans) {
             let is_global = layers[judged.layer].layer.kind == LayerKind::Global;
-            if !is_global || judged.note.scope() == Some(Scope::Project) && judged.standing != Standing::OtherProject {
+            if !is_global
+                || judged.note.scope() == Some(Scope::Project) && judged.standing != Standing::OtherProject
+            {
                 here.judged.push(judged);
             } else if judged.note.scope() != Some(Scope::Project) {
                 // Shadowed in this project only.
@@ -78,7 +80,9 @@ impl Audit {
         }
         // A global note that a layer of this project shadows still counts in all others.
         if groups[0].judged.iter().any(|judged| judged.standing == Standing::Shadowed) {
-            for (at, read) in layers.iter().enumerate().filter(|(_, read)| read.layer.kind == LayerKind::Global) {
+            for (at, read) in
+                layers.iter().enumerate().filter(|(_, read)| read.layer.kind == LayerKind::Global)
+            {
                 let alone = judge_alone(at, read, "", model, orphans);
                 for judged in groups[0].judged.iter_mut().filter(|judged| judged.layer == at) {
                     let index = judged.note.index();
@@ -102,7 +106,9 @@ impl Audit {
     /// The notes of the global layer that name another project join its group.
     fn add_scoped<'a>(&'a self, named: &mut Vec<Group<'a>>, model: Option<&str>, orphans: Orphans) {
         let project = &self.reach.workspace.project;
-        for (at, read) in self.reach.layers.iter().enumerate().filter(|(_, read)| read.layer.kind == LayerKind::Global) {
+        for (at, read) in
+            self.reach.layers.iter().enumerate().filter(|(_, read)| read.layer.kind == LayerKind::Global)
+        {
             let in_reach = InReach { kind: LayerKind::Global, document: &read.document };
             let audience = Audience { is_current: &|_| true, model, orphans };
             for mut judged in judge(&[in_reach], &audience) {
@@ -125,14 +131,22 @@ impl Audit {
                     judged.standing = Standing::Shadowed;
                     judged.shadowed_by = Some(holder.layer);
                 }
-                group.judged.push(judged);
+                // The global layer is the lowest, so its notes come first.
+                let before = group.judged.iter().take_while(|one| one.layer == at).count();
+                group.judged.insert(before, judged);
             }
         }
     }
 }
 
 /// The notes of one layer, judged without any other. One for each note, in their order.
-fn judge_alone<'a>(at: usize, read: &'a ReadLayer, project: &str, model: Option<&str>, orphans: Orphans) -> Vec<Judged<'a>> {
+fn judge_alone<'a>(
+    at: usize,
+    read: &'a ReadLayer,
+    project: &str,
+    model: Option<&str>,
+    orphans: Orphans,
+) -> Vec<Judged<'a>> {
     let is_current = |name: &str| name == project;
     let layer = InReach { kind: read.layer.kind, document: &read.document };
     let mut judged = judge(&[layer], &Audience { is_current: &is_current, model, orphans });

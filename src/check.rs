@@ -129,7 +129,10 @@ fn claims(document: &Document, place: &Place<'_>, findings: &mut Vec<Finding>) {
             (LayerKind::Repo | LayerKind::Home, Some(Scope::Project)) => match project {
                 Some(project) if !place.project.contains(&&*project) => (
                     "claims-other-project",
-                    format!("the note names the project {project}, but stands in a layer of {}: it counts nowhere", place.project.first().unwrap_or(&"another")),
+                    format!(
+                        "the note names the project {project}, but stands in a layer of {}: it counts nowhere",
+                        place.project.first().unwrap_or(&"another")
+                    ),
                     "remove `scope` and `project`, or move the note into that project's layer with \
                      `layers move ID --to-project KEY`",
                 ),
@@ -138,7 +141,13 @@ fn claims(document: &Document, place: &Place<'_>, findings: &mut Vec<Finding>) {
             _ => continue,
         };
         let help = help.to_owned();
-        findings.push(Finding { severity: Severity::Warning, code, message, help, span: claim_span(document, note.span()) });
+        findings.push(Finding {
+            severity: Severity::Warning,
+            code,
+            message,
+            help,
+            span: claim_span(document, note.span()),
+        });
     }
 }
 
@@ -180,8 +189,11 @@ fn header(document: &Document, place: &Place<'_>, findings: &mut Vec<Finding>) {
         Some(LayerKind::Global) => "global",
         Some(LayerKind::Repo | LayerKind::Home) => "project",
     };
-    if let Some(layer) = document.header_field("layer").filter(|layer| !layer.is_empty() && *layer != expected) {
-        let message = format!("the header says `layer: {layer}`, but by its place this is a {expected} layer");
+    if let Some(layer) =
+        document.header_field("layer").filter(|layer| !layer.is_empty() && *layer != expected)
+    {
+        let message =
+            format!("the header says `layer: {layer}`, but by its place this is a {expected} layer");
         warn("header-layer", "layer", message, format!("write `layer: {expected}`; the file's place counts"));
     }
 }
@@ -189,6 +201,8 @@ fn header(document: &Document, place: &Place<'_>, findings: &mut Vec<Finding>) {
 fn key_line(document: &Document, header: Span, key: &str) -> Span {
     let source = document.source();
     let mut lines = crate::text::Lines::within(source, header);
-    let found = lines.find(|line| line.text(source).strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with(':')));
+    let found = lines.find(|line| {
+        line.text(source).strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with(':'))
+    });
     found.map_or(header, |line| Span::new(line.start, line.text_end))
 }

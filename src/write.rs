@@ -70,12 +70,15 @@ impl ChangeError {
             Self::Edit { error, .. } if matches!(error.refusal, Refusal::BadValue { .. }) => None,
             Self::Edit { path, source_text, error } => {
                 let location = error.location?;
-                let line_start = source_text.split_inclusive('\n').take(location.line.saturating_sub(1)).map(str::len).sum();
+                let line_start = source_text
+                    .split_inclusive('\n')
+                    .take(location.line.saturating_sub(1))
+                    .map(str::len)
+                    .sum();
                 Some((path, source_text, line_start))
             }
-            Self::Ambiguous { path, source_text, second: offset, .. } | Self::Conflict { path, source_text, offset } => {
-                Some((path, source_text, *offset))
-            }
+            Self::Ambiguous { path, source_text, second: offset, .. }
+            | Self::Conflict { path, source_text, offset } => Some((path, source_text, *offset)),
             Self::Lock(_) | Self::Layer(_) | Self::NoSuchNote { .. } => None,
         }
     }
@@ -123,7 +126,11 @@ pub fn rewrite_layer(
     let before = Document::parse(text);
     if let Some(conflict) = before.conflicts().first() {
         let offset = conflict.start;
-        return Err(ChangeError::Conflict { path: layer.path.clone(), source_text: before.source().to_owned(), offset });
+        return Err(ChangeError::Conflict {
+            path: layer.path.clone(),
+            source_text: before.source().to_owned(),
+            offset,
+        });
     }
     let after = rewrite(&before)?;
     let expected = if is_there { Expected::Bytes(text.as_bytes()) } else { Expected::Absent };
@@ -146,7 +153,9 @@ pub fn edit_error(layer: &LayerRef, document: &Document, error: EditError) -> Ch
 /// ([`crate::effective::provisional_id`]).
 pub fn find_note<'a>(layer: &LayerRef, document: &'a Document, id: &str) -> Result<Note<'a>, ChangeError> {
     let mut found = document.notes().filter(|note| id_of(*note) == id);
-    let first = found.next().ok_or_else(|| ChangeError::NoSuchNote { path: layer.path.clone(), id: id.to_owned() })?;
+    let first = found
+        .next()
+        .ok_or_else(|| ChangeError::NoSuchNote { path: layer.path.clone(), id: id.to_owned() })?;
     let Some(second) = found.next() else { return Ok(first) };
     Err(ChangeError::Ambiguous {
         path: layer.path.clone(),

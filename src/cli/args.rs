@@ -8,9 +8,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::engine::ArgValueCompleter;
 
 use super::commands::{
-    add::AddArgs, check::CheckArgs, completions::CompletionsArgs, edit::EditArgs, export::ExportArgs, fmt::FmtArgs,
-    init::InitArgs, keep::KeepArgs, list::ListArgs, man::ManArgs, relocate::MoveArgs, render::RenderArgs,
-    show::ShowArgs, status::StatusArgs,
+    add::AddArgs, check::CheckArgs, completions::CompletionsArgs, edit::EditArgs, export::ExportArgs,
+    fmt::FmtArgs, init::InitArgs, keep::KeepArgs, list::ListArgs, man::ManArgs, relocate::MoveArgs,
+    render::RenderArgs, show::ShowArgs, status::StatusArgs,
 };
 use super::complete;
 use super::output::Color;
@@ -71,7 +71,15 @@ pub(crate) struct Globals {
     #[arg(long, global = true)]
     pub(crate) json: bool,
     /// When to use colour
-    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t, hide_possible_values = true, hide_default_value = true)]
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        value_enum,
+        default_value_t,
+        hide_possible_values = true,
+        hide_default_value = true
+    )]
     pub(crate) color: Color,
     /// Say nothing but errors
     #[arg(short, long, global = true, conflicts_with = "verbose")]

@@ -23,6 +23,8 @@ pub(crate) struct Context {
     pub(crate) out: Output,
     /// The worst that happened on the way; the command goes on.
     pub(crate) exit: Exit,
+    /// What was wrong in the configuration, with path, line and column.
+    pub(crate) config_warnings: Vec<String>,
 }
 
 /// Where we are and what holds here.
@@ -34,7 +36,7 @@ pub(crate) struct Here {
 impl Context {
     pub(crate) fn new(globals: Globals) -> Self {
         let out = Output::new(globals.color, globals.quiet, globals.verbose);
-        Self { globals, out, exit: Exit::Done }
+        Self { globals, out, exit: Exit::Done, config_warnings: Vec::new() }
     }
 
     /// The model asked for, by option or environment; none if empty.
@@ -77,7 +79,9 @@ impl Context {
         };
         let (config, warnings) = config::parse(bytes.as_deref());
         for warning in &warnings {
-            self.out.warn(format_args!("{}:{warning}", path.display()));
+            let warning_here = format!("{}:{warning}", path.display());
+            self.out.warn(&warning_here);
+            self.config_warnings.push(warning_here);
             self.out.hint(&warning.help);
         }
         config
@@ -101,7 +105,10 @@ impl Context {
     /// Reports a layer that is there and cannot be used.
     pub(crate) fn unavailable(&mut self, layer: &LayerRef, error: &WorkspaceError) {
         let exit = exit_of(error);
-        self.out.fail(&Failure::new(exit, format_args!("the {} layer is left out: {error}", layer.kind.as_str())));
+        self.out.fail(&Failure::new(
+            exit,
+            format_args!("the {} layer is left out: {error}", layer.kind.as_str()),
+        ));
         self.raise(exit);
     }
 

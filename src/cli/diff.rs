@@ -20,8 +20,12 @@ pub(crate) fn unified(path: &str, old: &str, new: &str) -> String {
     let new: Vec<&str> = new.split_inclusive('\n').collect();
     let steps = steps(&old, &new);
     let mut out = String::new();
-    let changed: Vec<usize> =
-        steps.iter().enumerate().filter(|(_, step)| !matches!(step, Step::Both(_))).map(|(at, _)| at).collect();
+    let changed: Vec<usize> = steps
+        .iter()
+        .enumerate()
+        .filter(|(_, step)| !matches!(step, Step::Both(_)))
+        .map(|(at, _)| at)
+        .collect();
     let mut at = 0;
     while let Some(&first) = changed.get(at) {
         let mut last = at;
@@ -92,9 +96,9 @@ fn middle<'a>(mut old: &[&'a str], mut new: &[&'a str], steps: &mut Vec<Step<'a>
         let reach = old.len().min(WINDOW) + new.len().min(WINDOW);
         let pair = (1..reach).find_map(|sum| {
             let from = sum.saturating_sub(new.len().min(WINDOW) - 1);
-            (from..=sum.min(old.len().min(WINDOW) - 1))
-                .map(|skip_old| (skip_old, sum - skip_old))
-                .find(|&(skip_old, skip_new)| old[skip_old] == new[skip_new] && !old[skip_old].trim().is_empty())
+            (from..=sum.min(old.len().min(WINDOW) - 1)).map(|skip_old| (skip_old, sum - skip_old)).find(
+                |&(skip_old, skip_new)| old[skip_old] == new[skip_new] && !old[skip_old].trim().is_empty(),
+            )
         });
         let (skip_old, skip_new) = pair.unwrap_or((old.len().min(WINDOW), new.len().min(WINDOW)));
         steps.extend(old[..skip_old].iter().map(|line| Step::Old(line)));
@@ -119,7 +123,10 @@ mod tests {
 
     #[test]
     fn a_missing_last_newline_is_said() {
-        assert_eq!(unified("a", "x", "x\n"), "--- a\n+++ a\n@@ -1,1 +1,1 @@\n-x\n\\ No newline at end of file\n+x\n");
+        assert_eq!(
+            unified("a", "x", "x\n"),
+            "--- a\n+++ a\n@@ -1,1 +1,1 @@\n-x\n\\ No newline at end of file\n+x\n"
+        );
     }
 
     #[test]

@@ -141,7 +141,9 @@ impl From<WriteError> for Failure {
     fn from(error: WriteError) -> Self {
         let exit = match &error {
             WriteError::Io { .. } | WriteError::Unreadable(_) => Exit::Broken,
-            WriteError::Changed { .. } | WriteError::ReadOnly { .. } | WriteError::HardLinked { .. } => Exit::Refused,
+            WriteError::Changed { .. } | WriteError::ReadOnly { .. } | WriteError::HardLinked { .. } => {
+                Exit::Refused
+            }
         };
         Self::new(exit, error)
     }
@@ -151,7 +153,9 @@ impl From<LockError> for Failure {
     fn from(error: LockError) -> Self {
         let failure = Self::new(Exit::Broken, &error);
         match error {
-            LockError::Held { .. } => failure.help("`layers.lockTimeoutMs` in harness.json says how long to wait"),
+            LockError::Held { .. } => {
+                failure.help("`layers.lockTimeoutMs` in harness.json says how long to wait")
+            }
             LockError::Io { .. } => failure,
         }
     }
@@ -180,11 +184,11 @@ impl From<ChangeError> for Failure {
             ChangeError::Layer(error) => return error.into(),
             ChangeError::Edit { error, .. } => Self::from(*error),
             ChangeError::NoSuchNote { .. } => Self::new(Exit::Findings, &error),
-            ChangeError::Ambiguous { .. } => {
-                Self::refused(&error).help("give one of them another id by hand, or remove the copy; `layers check` lists them")
+            ChangeError::Ambiguous { .. } => Self::refused(&error)
+                .help("give one of them another id by hand, or remove the copy; `layers check` lists them"),
+            ChangeError::Conflict { .. } => {
+                Self::refused(&error).help("resolve the conflict and remove the marker lines, then try again")
             }
-            ChangeError::Conflict { .. } => Self::refused(&error)
-                .help("resolve the conflict and remove the marker lines, then try again"),
         };
         Self { place: place.map(Box::new), ..failure }
     }

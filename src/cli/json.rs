@@ -46,7 +46,10 @@ pub(crate) fn note(judged: &Judged<'_>, layers: &[&ReadLayer], lines: &mut LineC
     let one = judged.note;
     let (scope, project) = scope_of(one, read);
     let other = |field: &Field| {
-        matches!(field, Field::Trust | Field::Source | Field::Created | Field::Updated | Field::Version | Field::Other(_))
+        matches!(
+            field,
+            Field::Trust | Field::Source | Field::Created | Field::Updated | Field::Version | Field::Other(_)
+        )
     };
     let metadata = one.fields().into_iter().filter(other).map(|field| {
         let text = one.entry_text(&field).unwrap_or_default();
@@ -82,7 +85,9 @@ pub(crate) fn note(judged: &Judged<'_>, layers: &[&ReadLayer], lines: &mut LineC
 /// For whom a note is by its place: what it claims counts only in the global layer.
 pub(crate) fn scope_of(note: Note<'_>, read: &ReadLayer) -> (Scope, Option<String>) {
     match read.layer.kind {
-        LayerKind::Global if note.scope() == Some(Scope::Project) => (Scope::Project, note.project().map(Into::into)),
+        LayerKind::Global if note.scope() == Some(Scope::Project) => {
+            (Scope::Project, note.project().map(Into::into))
+        }
         LayerKind::Global => (Scope::Global, None),
         LayerKind::Repo | LayerKind::Home => {
             let claimed = note.project().filter(|_| note.scope() == Some(Scope::Project));

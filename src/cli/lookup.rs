@@ -29,7 +29,12 @@ pub(crate) fn find<'a>(judged: &[Judged<'a>], id: &str) -> Result<FoundNote<'a>,
 }
 
 /// As [`find`], among all notes in reach.
-pub(crate) fn find_in<'a>(reach: &'a Reach, config: &Config, model: Option<&str>, id: &str) -> Result<FoundNote<'a>, Failure> {
+pub(crate) fn find_in<'a>(
+    reach: &'a Reach,
+    config: &Config,
+    model: Option<&str>,
+    id: &str,
+) -> Result<FoundNote<'a>, Failure> {
     find(&reach.judge(model, config.layers.orphans), id)
 }
 

@@ -133,7 +133,9 @@ impl Output {
             return;
         }
         let place = match &failure.place {
-            Some(place) => format!("{STRONG}{}:{}:{}{STRONG:#}: ", self.path(&place.path), place.line, place.column),
+            Some(place) => {
+                format!("{STRONG}{}:{}:{}{STRONG:#}: ", self.path(&place.path), place.line, place.column)
+            }
             None => String::new(),
         };
         let mut text = format!("{place}{ERROR}error{ERROR:#}: {}", failure.message);
@@ -178,7 +180,8 @@ pub(crate) fn excerpt(place: &Snippet, style: Style) -> String {
     let shown: String = place.text.chars().skip(skipped).take(EXCERPT).map(visible).collect();
     let number = place.line.to_string();
     let gutter = " ".repeat(number.len());
-    let before: String = place.text.chars().skip(skipped).take(place.column - 1 - skipped).map(blank).collect();
+    let before: String =
+        place.text.chars().skip(skipped).take(place.column - 1 - skipped).map(blank).collect();
     let carets = "^".repeat(place.width.min(EXCERPT.saturating_sub(place.column - 1 - skipped).max(1)));
     let lead = if skipped > 0 { "…" } else { "" };
     let pad = if skipped > 0 { " " } else { "" };

@@ -17,7 +17,9 @@ pub(crate) fn content(given: Option<&str>, file: Option<&Path>) -> Result<Option
         (Some(text), None) => text.to_owned(),
         (None, Some(path)) => match files::read_text(path)? {
             Found::Content(text) => text,
-            Found::Absent => return Err(Failure::new(Exit::Broken, format_args!("there is no file {}", path.display()))),
+            Found::Absent => {
+                return Err(Failure::new(Exit::Broken, format_args!("there is no file {}", path.display())));
+            }
         },
         (None, None) => return Ok(None),
     };

@@ -43,7 +43,8 @@ fn files_are_checked_by_path() {
     let scene = Scene::new().file("app/a.md", "---\nid: n1\nkind: memroy\n---\n\nx\n");
     scene.run(&["check", "a.md"]).ends(1).prints("a.md:3:").prints("[unknown-kind]");
     scene.run(&["check", "none.md"]).ends(4).says("there is no file none.md");
-    let json: serde_json::Value = serde_json::from_str(&scene.run(&["check", "a.md", "--json"]).ends(1).out).unwrap();
+    let json: serde_json::Value =
+        serde_json::from_str(&scene.run(&["check", "a.md", "--json"]).ends(1).out).unwrap();
     assert_eq!((&json[0]["code"], &json[0]["line"]), (&"unknown-kind".into(), &3.into()));
 }
 

@@ -29,7 +29,10 @@ Two trailing spaces above are a line break.
 fn an_edit_touches_one_line() {
     let scene = Scene::new().home(TEAM);
     let ran = scene.run(&["edit", "n1", "--importance", "0.8"]).ends(0);
-    assert_eq!((&*ran.out, &*ran.err), ("", "changed n1, @/home/.harness/harness-state/app.md:8 (importance)\n"));
+    assert_eq!(
+        (&*ran.out, &*ran.err),
+        ("", "changed n1, @/home/.harness/harness-state/app.md:8 (importance)\n")
+    );
     assert_eq!(scene.read(HOME), TEAM.replace("0.70", "0.80"));
 }
 
@@ -66,7 +69,9 @@ fn one_unknown_id_stops_all_of_keep() {
 #[test]
 fn add_touches_nothing_but_its_own_lines() {
     let scene = Scene::new().home(TEAM);
-    let ran = scene.run(&["add", "--id", "n2", "--importance", "0.9", "--evidence", "seen twice", "A fact."]).ends(0);
+    let ran = scene
+        .run(&["add", "--id", "n2", "--importance", "0.9", "--evidence", "seen twice", "A fact."])
+        .ends(0);
     assert_eq!(ran.out, "n2\n");
     let added = "\n---\nid: n2\nkind: memory\nimportance: 0.90\nevidence: seen twice\n---\n\nA fact.\n";
     assert_eq!(scene.read(HOME), format!("{TEAM}{added}"));
@@ -115,7 +120,10 @@ fn the_owner_is_the_model_in_use_unless_it_is_everybody() {
     let scene = Scene::new().var("LAYERS_MODEL", "a/m");
     scene.run(&["add", "--id", "mine", "x"]).ok();
     scene.run(&["add", "--id", "all", "--any-model", "x"]).ok();
-    scene.run(&["add", "--id", "theirs", "--model", "b/m", "x"]).ends(0).says("not shown to the model in use");
+    scene
+        .run(&["add", "--id", "theirs", "--model", "b/m", "x"])
+        .ends(0)
+        .says("not shown to the model in use");
     let text = scene.read(HOME);
     assert!(text.contains("id: mine\nkind: memory\nmodel: a/m\n"), "{text}");
     assert!(text.contains("id: all\nkind: memory\nmodel: \"*\"\n"), "{text}");
@@ -131,7 +139,9 @@ fn a_root_of_pi_gets_bullets_that_pi_reads() {
     let slug = harness_layers::slug::pi_slug(scene.path("app").to_str());
     assert_eq!(
         scene.read(&format!("home/.pi/agent/harness-state/{slug}.md")),
-        format!("# Continual Harness State\n\n## Memory facts\n\n- **[h_1]** (importance 0.50) A fact.\n  - evidence: \n  - scope: project ({slug})\n")
+        format!(
+            "# Continual Harness State\n\n## Memory facts\n\n- **[h_1]** (importance 0.50) A fact.\n  - evidence: \n  - scope: project ({slug})\n"
+        )
     );
     assert_eq!(
         scene.read("home/.pi/agent/harness-state.md"),
@@ -161,9 +171,15 @@ fn scope_is_decided_by_the_place() {
 #[test]
 fn fields_are_set_and_taken_out() {
     let scene = Scene::new().home(TEAM);
-    scene.run(&["edit", "n1", "--content", "Use 60 s.", "--set", "x-ticket=OPS-13", "--unset", "created"]).ok();
+    scene
+        .run(&["edit", "n1", "--content", "Use 60 s.", "--set", "x-ticket=OPS-13", "--unset", "created"])
+        .ok();
     let text = scene.read(HOME);
-    assert!(text.contains("x-ticket: OPS-13\n") && !text.contains("created") && text.ends_with("---\n\nUse 60 s.\n"));
+    assert!(
+        text.contains("x-ticket: OPS-13\n")
+            && !text.contains("created")
+            && text.ends_with("---\n\nUse 60 s.\n")
+    );
     scene.run(&["edit", "n1", "--set", "title=a", "--title", "b"]).ends(2).says("`title` is given twice");
     scene.run(&["edit", "n1", "--set", "title"]).ends(2).says("write KEY=VALUE");
     scene.run(&["edit", "n1", "--set", "importance=7"]).ends(2).says("must be a number from 0 to 1");
@@ -186,7 +202,10 @@ fn links_to_links_stay_and_so_does_the_mode() {
     scene.set_mode("middle", 0o755);
     assert!(scene.read("dotfiles/global.md").ends_with("id: n2\nkind: memory\n---\n\ny\n"));
     assert_eq!(scene.mode("dotfiles/global.md"), 0o640);
-    assert_eq!(fs::read_link(scene.path("middle/global.md")).unwrap().to_str(), Some("../dotfiles/global.md"));
+    assert_eq!(
+        fs::read_link(scene.path("middle/global.md")).unwrap().to_str(),
+        Some("../dotfiles/global.md")
+    );
     assert!(fs::symlink_metadata(scene.path("home/.harness/harness-state.md")).unwrap().is_symlink());
     let beside: Vec<_> = fs::read_dir(scene.path("dotfiles")).unwrap().collect();
     assert_eq!(beside.len(), 1, "no temporary file stays");

@@ -15,7 +15,9 @@ fn a_single_file_on_stdout() {
     let slug = slug(&scene);
     assert_eq!(
         ran.out,
-        format!("# Continual Harness State\n\n## Memory facts\n\n- **[h_1]** (importance 0.80) A fact.\n  - evidence: \n  - model: a/m\n  - scope: project ({slug})\n")
+        format!(
+            "# Continual Harness State\n\n## Memory facts\n\n- **[h_1]** (importance 0.80) A fact.\n  - evidence: \n  - model: a/m\n  - scope: project ({slug})\n"
+        )
     );
     let json: serde_json::Value = serde_json::from_str(&scene.run(&["export", "--json"]).ok()).unwrap();
     assert_eq!(json.as_array().unwrap().len(), 1);

@@ -3,8 +3,21 @@
 use super::scene::Scene;
 
 const COMMANDS: [&str; 15] = [
-    "init", "status", "list", "show", "add", "edit", "keep", "drop", "move", "render", "export", "check", "fmt",
-    "completions", "man",
+    "init",
+    "status",
+    "list",
+    "show",
+    "add",
+    "edit",
+    "keep",
+    "drop",
+    "move",
+    "render",
+    "export",
+    "check",
+    "fmt",
+    "completions",
+    "man",
 ];
 
 #[test]
@@ -12,7 +25,10 @@ fn every_command_teaches_by_example() {
     let scene = Scene::new();
     for command in COMMANDS {
         let long = scene.run(&[command, "--help"]).ok();
-        assert!(long.contains("Examples:\n  ") && long.contains(&format!("layers {command}")), "{command}:\n{long}");
+        assert!(
+            long.contains("Examples:\n  ") && long.contains(&format!("layers {command}")),
+            "{command}:\n{long}"
+        );
         for option in ["--root", "--project", "--model", "--json", "--color", "--quiet", "--verbose"] {
             assert!(long.contains(option), "{command} {option}");
         }

@@ -31,7 +31,8 @@ Old.
 
 #[test]
 fn the_table_is_for_people() {
-    let scene = Scene::new().home(NOTES).global("## Memory facts\n\n- **[g1]** (importance 0.62) Global fact\n");
+    let scene =
+        Scene::new().home(NOTES).global("## Memory facts\n\n- **[g1]** (importance 0.62) Global fact\n");
     insta::assert_snapshot!(scene.run(&["list"]).all(), @r"
     id  kind    importance  model  project  layer   state  text
     g1  memory  0.62        -      *        global  ok     Global fact
@@ -111,13 +112,20 @@ fn show_tells_all_and_raw_the_bytes() {
     ");
     let raw = "---\nid: n2\ntitle: Ports\ntags: [net, dev]\nx-ticket: OPS-1\n---\n\nUse 8080.\nAnd 9000.\n";
     assert_eq!(scene.run(&["show", "n2", "--raw"]).ok(), raw);
-    scene.run(&["show", "n9"]).ends(1).says("no note in reach has the id `n9`").says("did you mean n1 or n2 or n3?");
+    scene
+        .run(&["show", "n9"])
+        .ends(1)
+        .says("no note in reach has the id `n9`")
+        .says("did you mean n1 or n2 or n3?");
     scene.run(&["show", "zzzzzz"]).ends(1).says("`layers list --all` shows all");
 }
 
 #[test]
 fn status_says_where_and_why() {
-    let scene = Scene::repo().home(NOTES).global("---\nid: g\nkind: memroy\n---\n\nx\n").file("app/.harness/app.md", "");
+    let scene = Scene::repo()
+        .home(NOTES)
+        .global("---\nid: g\nkind: memroy\n---\n\nx\n")
+        .file("app/.harness/app.md", "");
     insta::assert_snapshot!(scene.run(&["status", "--model", "a/m"]).all(), @r"
     root       @/home/.harness (the default)
     project    app (from @/app/.harness/app.md)

@@ -108,7 +108,10 @@ fn a_malformed_configuration_is_told_on_stderr_and_changes_nothing() {
 #[test]
 fn all_projects_are_marked() {
     let scene = Scene::new()
-        .global(&(note("g", "0.50", "", "for all") + &note("s", "0.50", "scope: project\nproject: shop\n", "for shop")))
+        .global(
+            &(note("g", "0.50", "", "for all")
+                + &note("s", "0.50", "scope: project\nproject: shop\n", "for shop")),
+        )
         .home(&note("mine", "0.50", "", "here"))
         .file("home/.harness/harness-state/shop.md", &note("theirs", "0.50", "", "there"));
     let block = scene.run(&["render", "--model", "a/m", "--all-projects"]).ok();

@@ -134,9 +134,8 @@ impl Scene {
     }
 
     fn ran(&self, done: &std::process::Output) -> Ran {
-        let text = |bytes: &[u8]| {
-            String::from_utf8(bytes.to_vec()).unwrap().replace(self.at.to_str().unwrap(), "@")
-        };
+        let text =
+            |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap().replace(self.at.to_str().unwrap(), "@");
         Ran { code: done.status.code().unwrap(), out: text(&done.stdout), err: text(&done.stderr) }
     }
 

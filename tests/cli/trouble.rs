@@ -31,7 +31,9 @@ A Setext title
 fn a_layer_in_conflict_is_read_where_it_is_clean_and_not_written() {
     let scene = Scene::new().home(CONFLICTED);
     let block = scene.run(&["render", "--model", "a/m"]).ok();
-    assert!(block.contains("[n2] Run migrations first!") && !block.contains("pnpm") && !block.contains("<<<<"));
+    assert!(
+        block.contains("[n2] Run migrations first!") && !block.contains("pnpm") && !block.contains("<<<<")
+    );
     let ran = scene.run(&["add", "--id", "n3", "New."]).ends(3);
     insta::assert_snapshot!(ran.err, @r"
     @/home/.harness/harness-state/app.md:6:1: error: git's conflict markers stand in this layer; it is not written until they are gone
@@ -71,7 +73,10 @@ fn two_bodies_of_one_id_are_both_seen_and_neither_is_edited() {
 fn the_same_id_in_two_layers_is_the_inner_one() {
     let scene = Scene::new().global("---\nid: n1\n---\n\nglobal\n").home("---\nid: n1\n---\n\nprivate\n");
     scene.run(&["show", "n1"]).ends(0).prints("private").prints("shadows").prints("harness-state.md:1");
-    scene.run(&["edit", "n1", "--importance", "0.9"]).ends(0).says("another note with this id stays as it is");
+    scene
+        .run(&["edit", "n1", "--importance", "0.9"])
+        .ends(0)
+        .says("another note with this id stays as it is");
     assert_eq!(scene.read("home/.harness/harness-state.md"), "---\nid: n1\n---\n\nglobal\n");
     scene.run(&["list"]).ends(0).says("1 more with --all (1 shadowed)");
 }

@@ -5,8 +5,8 @@ use serde::Serialize;
 
 use super::super::args::{FieldArgs, FormArg, LayerArg};
 use super::super::context::{self, Context, Here, model_of_environment};
-use super::super::failure::Failure;
 use super::super::failure::Exit;
+use super::super::failure::Failure;
 use super::super::text;
 use crate::config::Orphans;
 use crate::document::{Change, Document, Field, Form, NewNote, Note, Place};
@@ -110,7 +110,12 @@ pub(crate) const fn place_in(layer: &LayerRef) -> Place {
 }
 
 /// The form of a new note: as asked, as most notes of the layer, pi's where pi reads.
-pub(crate) fn form_of(workspace: &Workspace, layer: &LayerRef, document: &Document, asked: Option<FormArg>) -> Form {
+pub(crate) fn form_of(
+    workspace: &Workspace,
+    layer: &LayerRef,
+    document: &Document,
+    asked: Option<FormArg>,
+) -> Form {
     let default = if context::is_pis(workspace, layer) { Form::Bullet } else { Form::FrontMatter };
     asked.map(FormArg::form).or_else(|| document.form()).unwrap_or(default)
 }
@@ -118,7 +123,8 @@ pub(crate) fn form_of(workspace: &Workspace, layer: &LayerRef, document: &Docume
 /// The project that pi has to find in a bullet of this layer; elsewhere the file's place
 /// alone decides.
 pub(crate) fn pi_project(workspace: &Workspace, layer: &LayerRef, form: Form) -> Option<String> {
-    let is_needed = context::is_pis(workspace, layer) && layer.kind == LayerKind::Home && form == Form::Bullet;
+    let is_needed =
+        context::is_pis(workspace, layer) && layer.kind == LayerKind::Home && form == Form::Bullet;
     let stem = layer.path.file_stem()?.to_str()?;
     is_needed.then(|| stem.to_owned())
 }

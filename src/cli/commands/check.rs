@@ -91,9 +91,13 @@ pub(crate) fn run(args: &CheckArgs, cx: &mut Context) -> Result<Exit, Failure> {
 
 fn findings(document: &Document, layer: Option<&LayerRef>, reach: &Reach) -> Vec<Finding> {
     let project = &reach.workspace.project;
-    let names: Vec<&str> = [&*project.key].into_iter().chain(project.pi_names.iter().map(String::as_str)).collect();
+    let names: Vec<&str> =
+        [&*project.key].into_iter().chain(project.pi_names.iter().map(String::as_str)).collect();
     let has_project = layer.is_some_and(|layer| layer.project.is_some());
-    examine(document, &Place { kind: layer.map(|layer| layer.kind), project: if has_project { &names } else { &[] } })
+    examine(
+        document,
+        &Place { kind: layer.map(|layer| layer.kind), project: if has_project { &names } else { &[] } },
+    )
 }
 
 /// Global notes that a repository's layer takes the place of: nobody but the repository's
@@ -110,7 +114,11 @@ fn shadowed(reach: &Reach, orphans: crate::config::Orphans, checked: &mut [Check
         let finding = Finding {
             severity: Severity::Note,
             code: "shadowed",
-            message: format!("{} is shadowed here by the repository's {}", judged.id, holder.layer.path.display()),
+            message: format!(
+                "{} is shadowed here by the repository's {}",
+                judged.id,
+                holder.layer.path.display()
+            ),
             help: "if that is not meant, give one of the two another id".to_owned(),
             span: Span::new(span.start, line_end),
         };
@@ -122,11 +130,15 @@ fn shadowed(reach: &Reach, orphans: crate::config::Orphans, checked: &mut [Check
 }
 
 fn report(cx: &mut Context, checked: &[Checked<'_>]) -> Result<Exit, Failure> {
-    let count = |severity| checked.iter().flat_map(|file| &file.findings).filter(|one| one.severity == severity).count();
+    let count = |severity| {
+        checked.iter().flat_map(|file| &file.findings).filter(|one| one.severity == severity).count()
+    };
     let (errors, warnings, notes) = (count(Severity::Error), count(Severity::Warning), count(Severity::Note));
     let exit = if errors + warnings > 0 { Exit::Findings } else { Exit::Done };
     if cx.globals.json {
-        let all = checked.iter().flat_map(|file| file.findings.iter().map(|one| json(&file.path, file.document, one)));
+        let all = checked
+            .iter()
+            .flat_map(|file| file.findings.iter().map(|one| json(&file.path, file.document, one)));
         cx.out.json(&all.collect::<Vec<_>>())?;
         return Ok(exit);
     }

@@ -128,7 +128,15 @@ pub(crate) fn run(args: &EditArgs, cx: &mut Context) -> Result<Exit, Failure> {
     let was = (id != args.id).then_some(&*args.id);
     if cx.globals.json {
         let path = layer.path.display().to_string();
-        cx.out.json(&Edited { id: &id, was, changed: changed_fields, layer: layer.kind, path, line, standing })?;
+        cx.out.json(&Edited {
+            id: &id,
+            was,
+            changed: changed_fields,
+            layer: layer.kind,
+            path,
+            line,
+            standing,
+        })?;
         return Ok(Exit::Done);
     }
     let place = format!("{}:{line}", cx.out.path(&layer.path));
@@ -219,7 +227,9 @@ fn check_scope(workspace: &Workspace, layer: &LayerRef, wanted: &Wanted) -> Resu
                 "a note of the {} layer is for this project only; `{field}` cannot say otherwise",
                 layer.kind.as_str()
             ))
-            .help("`layers move ID global` or `layers move ID --to-project KEY` puts the note where it counts"));
+            .help(
+                "`layers move ID global` or `layers move ID --to-project KEY` puts the note where it counts",
+            ));
         }
     }
     Ok(())
@@ -245,20 +255,27 @@ fn differing(note: Note<'_>, wanted: &Wanted) -> Vec<String> {
 
 /// What a person makes of the text in an editor; none if it stays as it was.
 fn from_editor(old: &str) -> Result<Option<String>, Failure> {
-    let editor = ["VISUAL", "EDITOR"].into_iter().find_map(|name| std::env::var_os(name).filter(|it| !it.is_empty()));
+    let editor =
+        ["VISUAL", "EDITOR"].into_iter().find_map(|name| std::env::var_os(name).filter(|it| !it.is_empty()));
     let Some(editor) = editor.filter(|_| Output::is_interactive()) else {
-        return Err(Failure::usage("there is nothing to change")
-            .help("give --content TEXT, --set KEY=VALUE or another option; on a terminal, $EDITOR opens the text"));
+        return Err(Failure::usage("there is nothing to change").help(
+            "give --content TEXT, --set KEY=VALUE or another option; on a terminal, $EDITOR opens the text",
+        ));
     };
-    let broken = |error: std::io::Error| Failure::new(Exit::Broken, format_args!("cannot open the editor: {error}"));
+    let broken =
+        |error: std::io::Error| Failure::new(Exit::Broken, format_args!("cannot open the editor: {error}"));
     let file = tempfile::Builder::new().prefix("layers-note-").suffix(".md").tempfile().map_err(broken)?;
     std::fs::write(file.path(), format!("{old}\n")).map_err(broken)?;
     // Through a shell, since $EDITOR may hold arguments (`code --wait`), as git does.
     let mut script = editor;
     script.push(" \"$@\"");
-    let status = Command::new("sh").arg("-c").arg(script).arg("layers").arg(file.path()).status().map_err(broken)?;
+    let status =
+        Command::new("sh").arg("-c").arg(script).arg("layers").arg(file.path()).status().map_err(broken)?;
     if !status.success() {
-        return Err(Failure::new(Exit::Broken, format_args!("the editor ended with {status}; nothing was written")));
+        return Err(Failure::new(
+            Exit::Broken,
+            format_args!("the editor ended with {status}; nothing was written"),
+        ));
     }
     let new = text::content(None, Some(file.path()))?.unwrap_or_default();
     Ok((new != old).then_some(new))

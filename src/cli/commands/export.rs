@@ -59,13 +59,11 @@ pub(crate) fn run(args: &ExportArgs, cx: &mut Context) -> Result<Exit, Failure> 
     let (reach, config) = cx.reach()?;
     let judged = reach.judge(None, config.layers.orphans);
     let mut waiting = 0;
-    let items: Vec<Item<'_>> = judged
-        .iter()
-        .filter(|one| counts(one, &reach, &mut waiting))
-        .map(|one| item(one, &reach))
-        .collect();
+    let items: Vec<Item<'_>> =
+        judged.iter().filter(|one| counts(one, &reach, &mut waiting)).map(|one| item(one, &reach)).collect();
     if waiting > 0 {
-        cx.out.say(format_args!("{waiting} pending or rejected note(s) left out: pi's files know no approval"));
+        cx.out
+            .say(format_args!("{waiting} pending or rejected note(s) left out: pi's files know no approval"));
     }
     if cx.globals.json {
         cx.out.json(&items)?;
@@ -145,7 +143,13 @@ fn refusal(error: &ExportError) -> Failure {
     Failure::refused(format_args!("{error}; nothing was written"))
 }
 
-fn into_folder(args: &ExportArgs, cx: &mut Context, reach: &Reach, notes: &[Exported<'_>], folder: &Path) -> Result<(), Failure> {
+fn into_folder(
+    args: &ExportArgs,
+    cx: &mut Context,
+    reach: &Reach,
+    notes: &[Exported<'_>],
+    folder: &Path,
+) -> Result<(), Failure> {
     let current = reach.workspace.project.pi_names.first().map_or(&*reach.workspace.project.key, |name| name);
     let plan = layered(notes, Some(current), &BTreeMap::new()).map_err(|error| refusal(&error))?;
     let mut existing = BTreeMap::new();
@@ -178,11 +182,15 @@ fn guard(reach: &Reach, path: &Path) -> Result<(), Failure> {
     let target = files::final_target(path)?;
     let is_layer = |layer: &Path| layer == path || files::final_target(layer).is_ok_and(|it| it == target);
     let workspace = &reach.workspace;
-    let mut layers = workspace.layers.iter().map(|layer| &*layer.path).chain(workspace.others.iter().map(|it| &**it));
+    let mut layers =
+        workspace.layers.iter().map(|layer| &*layer.path).chain(workspace.others.iter().map(|it| &**it));
     let is_home = || all_projects(&workspace.root).is_ok_and(|all| all.iter().any(|one| is_layer(&one.path)));
     if layers.any(is_layer) || is_home() {
-        return Err(Failure::refused(format_args!("{} is a layer in use; it is not exported over", path.display()))
-            .help("export into another file or folder; `layers edit` changes layers in place"));
+        return Err(Failure::refused(format_args!(
+            "{} is a layer in use; it is not exported over",
+            path.display()
+        ))
+        .help("export into another file or folder; `layers edit` changes layers in place"));
     }
     Ok(())
 }

@@ -96,7 +96,12 @@ pub(crate) fn run(args: &FmtArgs, cx: &mut Context) -> Result<Exit, Failure> {
     report(args, cx, &done, is_dry)
 }
 
-fn report(args: &FmtArgs, cx: &mut Context, done: &[(&LayerRef, Changed, Vec<Left>)], is_dry: bool) -> Result<Exit, Failure> {
+fn report(
+    args: &FmtArgs,
+    cx: &mut Context,
+    done: &[(&LayerRef, Changed, Vec<Left>)],
+    is_dry: bool,
+) -> Result<Exit, Failure> {
     let differs = |changed: &Changed| changed.before.source() != changed.after.source();
     let count = done.iter().filter(|(_, changed, _)| differs(changed)).count();
     let exit = if args.check && count > 0 { Exit::Findings } else { Exit::Done };

@@ -56,7 +56,8 @@ pub(crate) fn run(args: &InitArgs, cx: &mut Context) -> Result<Exit, Failure> {
         let created = match layer.read_text()? {
             crate::files::Found::Content(_) => false,
             crate::files::Found::Absent => {
-                rewrite_layer(&lock, layer, &header, |seed| Ok(Document::clone(seed)))?.wrote == Wrote::Created
+                rewrite_layer(&lock, layer, &header, |seed| Ok(Document::clone(seed)))?.wrote
+                    == Wrote::Created
             }
         };
         made.push(Made { layer: layer.kind, path: layer.path.display().to_string(), created });

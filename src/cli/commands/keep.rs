@@ -98,7 +98,12 @@ pub(crate) fn run(args: &KeepArgs, bump: Bump, cx: &mut Context) -> Result<Exit,
         })?;
         if !cx.globals.json {
             for one in &bumped {
-                cx.out.say(format_args!("{}: {} -> {}", one.id, two_decimals(one.old), two_decimals(one.new)));
+                cx.out.say(format_args!(
+                    "{}: {} -> {}",
+                    one.id,
+                    two_decimals(one.old),
+                    two_decimals(one.new)
+                ));
             }
         }
         all.append(&mut bumped);

@@ -56,7 +56,12 @@ pub(crate) fn run(args: &ListArgs, cx: &mut Context) -> Result<Exit, Failure> {
     print(args, cx, &judged, &audit.layers())
 }
 
-fn print(args: &ListArgs, cx: &mut Context, judged: &[Judged<'_>], layers: &[&ReadLayer]) -> Result<Exit, Failure> {
+fn print(
+    args: &ListArgs,
+    cx: &mut Context,
+    judged: &[Judged<'_>],
+    layers: &[&ReadLayer],
+) -> Result<Exit, Failure> {
     let is_wanted = |one: &&Judged<'_>| {
         args.kind.is_none_or(|kind| one.note.kind() == kind)
             && args.layer.is_none_or(|layer| layers[one.layer].layer.kind == layer.kind())
@@ -65,7 +70,8 @@ fn print(args: &ListArgs, cx: &mut Context, judged: &[Judged<'_>], layers: &[&Re
     let (shown, hidden): (Vec<_>, Vec<_>) = wanted.into_iter().partition(|one| args.all || counts(one));
     if cx.globals.json {
         let mut lines = json::LineCounter::default();
-        let notes: Vec<json::NoteJson> = shown.iter().map(|one| json::note(one, layers, &mut lines)).collect();
+        let notes: Vec<json::NoteJson> =
+            shown.iter().map(|one| json::note(one, layers, &mut lines)).collect();
         cx.out.json(&notes)?;
         return Ok(Exit::Done);
     }

@@ -72,7 +72,10 @@ pub(crate) fn run(args: &MoveArgs, cx: &mut Context) -> Result<Exit, Failure> {
         let failure = Failure::from(error);
         return Err(match undone {
             Ok(_) => failure,
-            Err(_) => failure.help(format_args!("a copy of the note stays in {}; remove one of the two", target.path.display())),
+            Err(_) => failure.help(format_args!(
+                "a copy of the note stays in {}; remove one of the two",
+                target.path.display()
+            )),
         });
     }
     drop(lock);
@@ -105,7 +108,9 @@ fn put(
         let form = form_of(&here.workspace, target, there, None);
         match insertion(here, &document, note, &id, source, target, there, form) {
             // A bullet cannot say everything that a block can; pi would not read the rest.
-            Err(ChangeError::Edit { error, .. }) if matches!(error.refusal, Refusal::Unwritable(..)) && form != note.form() => {
+            Err(ChangeError::Edit { error, .. })
+                if matches!(error.refusal, Refusal::Unwritable(..)) && form != note.form() =>
+            {
                 insertion(here, &document, note, &id, source, target, there, note.form())
             }
             other => other,
@@ -139,7 +144,14 @@ fn insertion(
 
 /// What must change so that the note means the same in its new place: the place decides
 /// its scope, and what the old layer's header gave it has to be said.
-fn adjustments(here: &Here, note: Note<'_>, id: &str, target: &LayerRef, there: &Document, form: Form) -> Vec<Change> {
+fn adjustments(
+    here: &Here,
+    note: Note<'_>,
+    id: &str,
+    target: &LayerRef,
+    there: &Document,
+    form: Form,
+) -> Vec<Change> {
     let index = note.index();
     let set = |field, text: String| Change::Set { note: index, field, text };
     let mut changes = Vec::new();
@@ -153,7 +165,8 @@ fn adjustments(here: &Here, note: Note<'_>, id: &str, target: &LayerRef, there: 
         let stale = [Field::Scope, Field::Project].into_iter().filter(|field| note.get(field).is_some());
         changes.extend(stale.map(|field| Change::Unset { note: index, field }));
     }
-    let says = |document: &Document, key: &str| document.header_field(key).is_some_and(|text| !text.is_empty());
+    let says =
+        |document: &Document, key: &str| document.header_field(key).is_some_and(|text| !text.is_empty());
     if !note.has(&Field::Model) && (note.model().is_some() || says(there, "model")) {
         changes.push(set(Field::Model, note.model().unwrap_or_default().into_owned()));
     }

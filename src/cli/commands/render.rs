@@ -92,7 +92,9 @@ fn print(
     if args.explain {
         let verdicts = parts.iter().zip(&candidates).zip(&selections);
         let explained: Vec<Explained<'_>> = verdicts
-            .map(|((part, candidates), selection)| Explained::of(part, candidates, selection, layers, &config.injection))
+            .map(|((part, candidates), selection)| {
+                Explained::of(part, candidates, selection, layers, &config.injection)
+            })
             .collect();
         return explain(cx, &explained, parts);
     }
@@ -127,16 +129,17 @@ impl<'a> Texts<'a> {
 
     fn candidates<'t>(&'t self, judged: &'t [Judged<'a>]) -> Vec<Candidate<'t>> {
         let texts = self.contents.iter().zip(&self.titles);
-        let candidate = |(one, (content, title)): (&'t Judged<'a>, (&'t Cow<'a, str>, &'t Option<Cow<'a, str>>))| {
-            let shown = Shown {
-                id: &one.id,
-                kind: one.note.kind(),
-                title: title.as_deref(),
-                content,
-                importance: one.note.importance(),
+        let candidate =
+            |(one, (content, title)): (&'t Judged<'a>, (&'t Cow<'a, str>, &'t Option<Cow<'a, str>>))| {
+                let shown = Shown {
+                    id: &one.id,
+                    kind: one.note.kind(),
+                    title: title.as_deref(),
+                    content,
+                    importance: one.note.importance(),
+                };
+                Candidate { shown, standing: one.standing }
             };
-            Candidate { shown, standing: one.standing }
-        };
         judged.iter().zip(texts).map(candidate).collect()
     }
 }
@@ -179,27 +182,31 @@ impl<'a> Explained<'a> {
         layers: &[&ReadLayer],
         injection: &Injection,
     ) -> Self {
-        let rows = part.judged.iter().zip(candidates).zip(&selection.verdicts).map(|((judged, candidate), verdict)| {
-            let shown = candidate.shown;
-            let (outcome, reason) = match verdict.outcome {
-                Outcome::Taken => ("taken", None),
-                Outcome::OverKindCap => ("over-kind-cap", Some("over the kind cap (injection.maxPerKind)")),
-                Outcome::OverBudget => ("over-budget", Some("over the budget (injection.maxTokens)")),
-                Outcome::Out(standing) => ("out", standing.reason()),
-            };
-            Row {
-                id: shown.id,
-                kind: shown.kind,
-                importance: shown.importance,
-                outcome,
-                reason,
-                rank: verdict.rank.map(|rank| rank + 1),
-                cost: verdict.cost.unwrap_or_else(|| cost(&shown, injection)),
-                layer: layers[judged.layer].layer.kind,
-                path: layers[judged.layer].layer.path.display().to_string(),
-                head: head_of(shown.content, 40),
-            }
-        });
+        let rows = part.judged.iter().zip(candidates).zip(&selection.verdicts).map(
+            |((judged, candidate), verdict)| {
+                let shown = candidate.shown;
+                let (outcome, reason) = match verdict.outcome {
+                    Outcome::Taken => ("taken", None),
+                    Outcome::OverKindCap => {
+                        ("over-kind-cap", Some("over the kind cap (injection.maxPerKind)"))
+                    }
+                    Outcome::OverBudget => ("over-budget", Some("over the budget (injection.maxTokens)")),
+                    Outcome::Out(standing) => ("out", standing.reason()),
+                };
+                Row {
+                    id: shown.id,
+                    kind: shown.kind,
+                    importance: shown.importance,
+                    outcome,
+                    reason,
+                    rank: verdict.rank.map(|rank| rank + 1),
+                    cost: verdict.cost.unwrap_or_else(|| cost(&shown, injection)),
+                    layer: layers[judged.layer].layer.kind,
+                    path: layers[judged.layer].layer.path.display().to_string(),
+                    head: head_of(shown.content, 40),
+                }
+            },
+        );
         let rows: Vec<Row<'a>> = rows.collect();
         let taken = rows.iter().filter(|row| row.outcome == "taken").count();
         Self {
@@ -226,7 +233,8 @@ fn explain(cx: &mut Context, sections: &[Explained<'_>], parts: &[Part<'_>]) -> 
     for (at, (section, part)) in sections.iter().zip(parts).enumerate() {
         if part.is_labelled {
             let gap = if at == 0 { "" } else { "\n" };
-            let title = section.project.map_or_else(|| "all projects".to_owned(), |key| format!("project {key}"));
+            let title =
+                section.project.map_or_else(|| "all projects".to_owned(), |key| format!("project {key}"));
             cx.out.line(format_args!("{gap}{title}"))?;
         }
         table(&mut cx.out, section)?;
@@ -255,7 +263,8 @@ fn table(out: &mut Output, section: &Explained<'_>) -> Result<(), Failure> {
     }
     table.print(out, "")?;
     let count = |outcome: &str| section.candidates.iter().filter(|row| row.outcome == outcome).count();
-    let budget = section.budget.map_or_else(String::new, |budget| format!("; {} of {budget} tokens", section.spent));
+    let budget =
+        section.budget.map_or_else(String::new, |budget| format!("; {} of {budget} tokens", section.spent));
     out.line(format_args!(
         "{} taken, {} item(s) not shown ({} over the kind cap, {} over the budget), {} out{budget}",
         section.taken,

@@ -10,8 +10,6 @@ use super::super::json::{self, NoteJson};
 use super::super::output::{STRONG, one_line};
 use super::super::table::Table;
 use super::super::{complete, lookup};
-use super::list::word;
-use crate::effective::Judged;
 use crate::note::{Scope, two_decimals};
 use crate::reach::ReadLayer;
 
@@ -60,11 +58,11 @@ pub(crate) fn run(args: &ShowArgs, cx: &mut Context) -> Result<Exit, Failure> {
         cx.out.json(&Whole { note, raw, others })?;
         return Ok(Exit::Done);
     }
-    print(cx, &note, &found.note, &others)?;
+    print(cx, &note, &others)?;
     Ok(Exit::Done)
 }
 
-fn print(cx: &mut Context, note: &NoteJson, judged: &Judged<'_>, others: &[NoteJson]) -> Result<(), Failure> {
+fn print(cx: &mut Context, note: &NoteJson, others: &[NoteJson]) -> Result<(), Failure> {
     cx.out.line(format_args!("{STRONG}{}{STRONG:#}", one_line(&note.id)))?;
     let mut table = Table::new(&["", ""]);
     let mut row = |key: &str, text: String| {
@@ -79,20 +77,29 @@ fn print(cx: &mut Context, note: &NoteJson, judged: &Judged<'_>, others: &[NoteJ
     if let Some(title) = &note.title {
         row("title", title.clone());
     }
-    row("importance", match note.written_importance {
-        Some(_) => two_decimals(note.importance),
-        None => format!("{} (default)", two_decimals(note.importance)),
-    });
-    row("model", match note.model.as_deref() {
-        None | Some("") => "none".to_owned(),
-        Some("*") => "* (every model)".to_owned(),
-        Some(model) => model.to_owned(),
-    });
-    row("scope", match (note.scope, &note.project) {
-        (Scope::Global, _) => "global".to_owned(),
-        (Scope::Project, Some(project)) => format!("project ({project})"),
-        (Scope::Project, None) => "project (not named: it counts nowhere)".to_owned(),
-    });
+    row(
+        "importance",
+        match note.written_importance {
+            Some(_) => two_decimals(note.importance),
+            None => format!("{} (default)", two_decimals(note.importance)),
+        },
+    );
+    row(
+        "model",
+        match note.model.as_deref() {
+            None | Some("") => "none".to_owned(),
+            Some("*") => "* (every model)".to_owned(),
+            Some(model) => model.to_owned(),
+        },
+    );
+    row(
+        "scope",
+        match (note.scope, &note.project) {
+            (Scope::Global, _) => "global".to_owned(),
+            (Scope::Project, Some(project)) => format!("project ({project})"),
+            (Scope::Project, None) => "project (not named: it counts nowhere)".to_owned(),
+        },
+    );
     row("active", if note.active { "yes" } else { "no" }.to_owned());
     row("approval", note.approval.to_string());
     if !note.evidence.is_empty() {
@@ -107,11 +114,7 @@ fn print(cx: &mut Context, note: &NoteJson, judged: &Judged<'_>, others: &[NoteJ
     for (key, value) in &note.metadata {
         row(key, value.as_str().unwrap_or_default().to_owned());
     }
-    row("state", match note.standing.reason() {
-        _ if note.standing == json::shown_standing(judged) && word(note.standing) == "ok" => "ok".to_owned(),
-        Some(reason) => reason.to_owned(),
-        None => "ok".to_owned(),
-    });
+    row("state", note.standing.reason().unwrap_or("ok").to_owned());
     row("layer", format!("{}, {}:{}", note.layer.as_str(), cx.out.path(note.path.as_ref()), note.line));
     if let Some(path) = &note.shadowed_by {
         row("shadowed by", cx.out.path(path.as_ref()).to_string());

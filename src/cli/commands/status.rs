@@ -34,6 +34,8 @@ struct Status {
     layers: Vec<LayerJson>,
     others: Vec<String>,
     notices: Vec<NoticeJson>,
+    /// What in harness.json does not hold as it is written.
+    config_warnings: Vec<String>,
     /// How many notes stand how.
     standings: std::collections::BTreeMap<&'static str, usize>,
 }
@@ -76,7 +78,8 @@ pub(crate) fn run(_args: &StatusArgs, cx: &mut Context) -> Result<Exit, Failure>
     let (reach, config) = cx.reach()?;
     let model = cx.model();
     let judged = reach.judge(model.as_deref(), config.layers.orphans);
-    let status = gather(&reach, model, &judged);
+    let warnings = std::mem::take(&mut cx.config_warnings);
+    let status = gather(&reach, model, &judged, warnings);
     if cx.globals.json {
         cx.out.json(&status)?;
     } else {
@@ -86,17 +89,31 @@ pub(crate) fn run(_args: &StatusArgs, cx: &mut Context) -> Result<Exit, Failure>
     Ok(if has_clash { Exit::Findings } else { Exit::Done })
 }
 
-fn gather(reach: &Reach, model: Option<String>, judged: &[Judged<'_>]) -> Status {
+fn gather(
+    reach: &Reach,
+    model: Option<String>,
+    judged: &[Judged<'_>],
+    config_warnings: Vec<String>,
+) -> Status {
     let workspace = &reach.workspace;
     let layer = |at: &crate::workspace::LayerRef| {
         let path = at.path.display().to_string();
-        let mut json =
-            LayerJson { layer: at.kind, path, state: "absent", notes: 0, errors: 0, warnings: 0, problem: None };
+        let mut json = LayerJson {
+            layer: at.kind,
+            path,
+            state: "absent",
+            notes: 0,
+            errors: 0,
+            warnings: 0,
+            problem: None,
+        };
         if let Some((_, error)) = reach.unavailable.iter().find(|(layer, _)| layer == at) {
             json.state = if matches!(at.state, LayerState::Refused(_)) { "refused" } else { "unavailable" };
             json.problem = Some(error.to_string());
         } else if let Some(read) = reach.layers.iter().find(|read| read.layer == *at && read.exists) {
-            let count = |severity| read.document.diagnostics().iter().filter(|one| one.severity() == severity).count();
+            let count = |severity| {
+                read.document.diagnostics().iter().filter(|one| one.severity() == severity).count()
+            };
             json.state = if read.document.conflicts().is_empty() { "ok" } else { "in conflict" };
             json.notes = read.document.notes().len();
             json.errors = count(Severity::Error);
@@ -129,6 +146,7 @@ fn gather(reach: &Reach, model: Option<String>, judged: &[Judged<'_>]) -> Status
             .iter()
             .map(|notice| NoticeJson { message: notice.to_string(), clash: notice.is_clash() })
             .collect(),
+        config_warnings,
         standings,
     }
 }
@@ -151,24 +169,30 @@ fn print(cx: &mut Context, reach: &Reach, status: &Status, judged: &[Judged<'_>]
     if let Some(tree) = &status.project.work_tree {
         row("work tree", tree.clone());
     }
-    row("model", status.model.clone().unwrap_or_else(|| {
-        format!("none, so nothing is rendered; give --model PROVIDER/ID or set ${MODEL_VARIABLE}")
-    }));
+    row(
+        "model",
+        status.model.clone().unwrap_or_else(|| {
+            format!("none, so nothing is rendered; give --model PROVIDER/ID or set ${MODEL_VARIABLE}")
+        }),
+    );
     table.print(&mut cx.out, "")?;
 
     cx.out.line("\nlayers, the last one wins")?;
     let mut table = Table::new(&["layer", "state", "notes", "problems", "path"]);
     for layer in &status.layers {
-        let problems = match (layer.errors, layer.warnings) {
-            (0, 0) => "-".to_owned(),
-            (errors, 0) => format!("{errors} errors"),
-            (0, warnings) => format!("{warnings} warnings"),
-            (errors, warnings) => format!("{errors} errors, {warnings} warnings"),
+        let some = |count: usize, word: &str| {
+            (count > 0).then(|| format!("{count} {word}{}", if count == 1 { "" } else { "s" }))
         };
+        let problems: Vec<String> =
+            [some(layer.errors, "error"), some(layer.warnings, "warning")].into_iter().flatten().collect();
+        let problems = if problems.is_empty() { "-".to_owned() } else { problems.join(", ") };
         let style = if matches!(layer.state, "ok" | "absent") { anstyle::Style::new() } else { WARNING };
         let path = cx.out.path(layer.path.as_ref()).to_string();
         let notes = if layer.state == "absent" { "-".to_owned() } else { layer.notes.to_string() };
-        table.styled(style, vec![layer.layer.as_str().to_owned(), layer.state.to_owned(), notes, problems, path]);
+        table.styled(
+            style,
+            vec![layer.layer.as_str().to_owned(), layer.state.to_owned(), notes, problems, path],
+        );
     }
     table.print(&mut cx.out, "  ")?;
     if status.layers.iter().any(|layer| layer.errors + layer.warnings > 0) {
@@ -179,7 +203,11 @@ fn print(cx: &mut Context, reach: &Reach, status: &Status, judged: &[Judged<'_>]
     if !all.is_empty() {
         let shown = judged.iter().filter(|one| one.standing == Standing::Eligible).count();
         match &status.model {
-            Some(model) => cx.out.line(format_args!("\n{shown} of {} notes compete for a place in the block of {model} ({})", all.len(), why(&all)))?,
+            Some(model) => cx.out.line(format_args!(
+                "\n{shown} of {} notes compete for a place in the block of {model} ({})",
+                all.len(),
+                why(&all)
+            ))?,
             None => cx.out.line(format_args!("\n{} notes ({})", all.len(), why(&all)))?,
         }
     }
