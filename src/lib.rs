@@ -1,4 +1,66 @@
-//! Notes that coding agents learn, in git-friendly markdown layers.
+//! Notes that coding agents learn, in git-friendly markdown layers: parse them without
+//! losing a byte, edit them in place, see which count for a project and a model, and
+//! render the bounded block that goes into a system prompt.
+//!
+//! ```
+//! use harness_layers::config::{Injection, Orphans};
+//! use harness_layers::document::{Change, Document, Field};
+//! use harness_layers::effective::{Audience, InReach, judge};
+//! use harness_layers::note::LayerKind;
+//! use harness_layers::render::{Format, Shown, render};
+//! use harness_layers::select::{Candidate, select};
+//!
+//! // A layer is text; its notes can be edited in place.
+//! let layer = Document::parse("---\nid: n1\nmodel: \"*\" # everybody\n---\n\nUse port 8080.\n");
+//! let raise = Change::Set { note: 0, field: Field::Importance, text: "0.90".into() };
+//! let layer = layer.apply(&[raise]).unwrap();
+//! assert!(layer.source().starts_with("---\nid: n1\nmodel: \"*\" # everybody\nimportance: 0.90\n---\n"));
+//!
+//! // Which notes count here, and the block that shows the best of them.
+//! let audience = Audience { is_current: &|key| key == "shop", model: Some("a/m"), orphans: Orphans::Adopt };
+//! let judged = judge(&[InReach { kind: LayerKind::Global, document: &layer }], &audience);
+//! let contents: Vec<_> = judged.iter().map(|one| one.note.content()).collect();
+//! let candidates: Vec<Candidate> = judged
+//!     .iter()
+//!     .zip(&contents)
+//!     .map(|(one, content)| {
+//!         let note = one.note;
+//!         let shown = Shown { id: &one.id, kind: note.kind(), title: None, content, importance: note.importance() };
+//!         Candidate { shown, standing: one.standing }
+//!     })
+//!     .collect();
+//! let selection = select(&candidates, &Injection::default());
+//! let block = render(&[selection.section(&candidates, None)], Format::Markdown);
+//! assert!(block.ends_with("### Remembered facts\n- [n1] Use port 8080."));
+//! ```
+//!
+//! # Architecture
+//!
+//! Pure modules know no disk, clock, environment or randomness and print nothing; the
+//! others keep IO thin. `tests/layout.rs` holds who may use whom.
+//!
+//! | module | its one job |
+//! |---|---|
+//! | [`text`] | bytes and places: spans, lines, splices |
+//! | [`note`] | the words of the domain: kinds, scopes, layers, ids |
+//! | [`document`] | a layer without loss: parse, diagnose, edit, format, convert |
+//! | [`slug`] | names of projects |
+//! | [`config`] | what `harness.json` says |
+//! | [`effective`] | which notes of the layers in reach count |
+//! | [`select`] | which of them fit into the block |
+//! | [`render`] | the block |
+//! | [`export`] | the files that pi-continual-harness writes |
+//! | | *below: IO* |
+//! | [`files`] | reading and atomically replacing text files, the lock |
+//! | [`workspace`] | which root, which project, which layers |
+//! | [`reach`] | the layers in reach, read |
+//!
+//! # Limitations
+//!
+//! * A layer is UTF-8; other text is reported and never touched.
+//! * A metadata block is edited in place only if each key has its own line; others are
+//!   read, and an edit is refused.
+//! * Hard-linked and read-only files are not written.
 
 #![deny(missing_docs)]
 

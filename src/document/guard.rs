@@ -56,7 +56,9 @@ fn conflicts(document: &mut Document, opaque: &[OpaqueSpan], found: &mut Vec<Dia
     while let Some(at) = memmem::find(&source.as_bytes()[from..], b"<<<<<<<").map(|at| from + at) {
         from = at + 7;
         let is_line_start = at == 0 || source.as_bytes()[at - 1] == b'\n';
-        let is_in_code = opaque.iter().any(|span| span.is_code && !span.is_open && span.span.contains(at));
+        let code = &opaque[..opaque.partition_point(|opaque| opaque.span.start <= at)];
+        let is_in_code =
+            code.last().is_some_and(|last| last.is_code && !last.is_open && last.span.contains(at));
         if !is_line_start || is_in_code {
             continue;
         }
@@ -67,6 +69,8 @@ fn conflicts(document: &mut Document, opaque: &[OpaqueSpan], found: &mut Vec<Dia
                 if !escape::is_conflict_marker(text) {
                     break;
                 }
+            } else if text.starts_with("<<<<<<<") && escape::is_conflict_marker(text) {
+                break; // the first was no conflict of git's
             } else if text == "=======" {
                 has_split = true;
             } else if text.starts_with(">>>>>>>") && escape::is_conflict_marker(text) {
@@ -94,6 +98,7 @@ fn conflicts(document: &mut Document, opaque: &[OpaqueSpan], found: &mut Vec<Dia
 /// Reports ids used more than once; two equal copies are one note.
 fn duplicates(document: &Document, found: &mut Vec<Diagnostic>) {
     let mut seen: HashMap<&str, usize> = HashMap::with_capacity(document.notes.len());
+    let mut lines: Option<Vec<usize>> = None;
     for note in document.notes() {
         let Some(id) = note.id() else { continue };
         if note.state() == State::Conflicted {
@@ -103,7 +108,7 @@ fn duplicates(document: &Document, found: &mut Vec<Diagnostic>) {
             seen.insert(id, note.index());
             continue;
         };
-        let line = earlier.location().line;
+        let line = lines.get_or_insert_with(|| note_lines(document))[earlier.index()];
         let problem = if is_equal_copy(earlier, note) {
             Problem::EqualCopy(id.to_owned(), line)
         } else {
@@ -111,6 +116,18 @@ fn duplicates(document: &Document, found: &mut Vec<Diagnostic>) {
         };
         found.push(Diagnostic { problem, span: first_line(document, note) });
     }
+}
+
+/// The line of each note, from 1, in one pass.
+fn note_lines(document: &Document) -> Vec<usize> {
+    let source = document.source.as_bytes();
+    let (mut line, mut at) = (1, 0);
+    let lines = document.notes.iter().map(|note| {
+        line += memchr::memchr_iter(b'\n', &source[at..note.span.start]).count();
+        at = note.span.start;
+        line
+    });
+    lines.collect()
 }
 
 /// Whether two notes say the same in every field.
@@ -166,7 +183,8 @@ fn stray_ids(document: &Document, opaque: &[OpaqueSpan], found: &mut Vec<Diagnos
             notes.next();
         }
         let is_in_head = notes.peek().is_some_and(|note| note.head.contains(at));
-        if is_in_head || opaque.iter().any(|opaque| opaque.span.contains(at)) {
+        let before = &opaque[..opaque.partition_point(|opaque| opaque.span.start <= at)];
+        if is_in_head || before.last().is_some_and(|last| last.span.contains(at)) {
             continue;
         }
         let line_start = source[..at].rfind('\n').map_or(0, |newline| newline + 1);

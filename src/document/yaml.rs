@@ -301,7 +301,7 @@ fn offset_of(text: &str, line: usize, column: usize) -> usize {
     inside.map_or(line.text_end, |(at, _)| line.start + at)
 }
 
-/// The offset at which more than [`MAX_DEPTH`] brackets are open, quotes aside.
+/// The offset at which more than [`MAX_DEPTH`] brackets are open, those in quotes included.
 fn too_deep(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
     for (at, byte) in text.bytes().enumerate() {
