@@ -1,5 +1,7 @@
 //! The `layers` binary, from outside: exact output, exit codes, bytes on disk.
 
+#![allow(clippy::unwrap_used, reason = "in a test a panic is the report")]
+
 mod check;
 mod completions;
 mod editing;
