@@ -134,7 +134,7 @@ fn status_says_where_and_why() {
 
     layers, the last one wins
       layer   state  notes  problems  path
-      global  ok     1      1 errors  @/home/.harness/harness-state.md
+      global  ok     1      1 error   @/home/.harness/harness-state.md
       repo    ok     0      -         .harness/app.md
       home    ok     3      -         @/home/.harness/harness-state/app.md
 

@@ -127,8 +127,8 @@ fn all_projects_are_marked() {
     - [mine] here
 
     ### Remembered facts (project shop)
-    - [theirs] there
     - [s] for shop
+    - [theirs] there
     ");
     let only = scene.run(&["render", "--model", "a/m"]).ok();
     assert!(!only.contains("shop") && !only.contains("there"));
