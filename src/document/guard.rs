@@ -9,7 +9,7 @@ use memchr::memmem;
 use crate::text::{Line, Lines, Span};
 
 use super::diagnostic::{Diagnostic, Problem};
-use super::note::State;
+use super::note::{Content, State};
 use super::opaque::OpaqueSpan;
 use super::{Document, Note, escape, yaml};
 
@@ -32,7 +32,7 @@ pub(super) fn check(document: &mut Document, opaque: &[OpaqueSpan]) {
     swallowed(document, opaque, &mut found);
     stray_ids(document, opaque, &mut found);
     for note in document.notes() {
-        if note.state() == State::Good && note.content().is_empty() {
+        if note.state() == State::Good && is_silent(document, note) {
             found.push(Diagnostic { problem: Problem::NoContent, span: first_line(document, note) });
         }
     }
@@ -41,6 +41,14 @@ pub(super) fn check(document: &mut Document, opaque: &[OpaqueSpan]) {
     }
     document.diagnostics.extend(found);
     document.diagnostics.sort_by_key(|diagnostic| diagnostic.span);
+}
+
+/// Whether a note has no content, without putting the content together.
+fn is_silent(document: &Document, note: Note<'_>) -> bool {
+    match &note.data().content {
+        Content::Body(body) => body.is_empty(),
+        Content::Pieces(pieces) => document.pieces[pieces.clone()].iter().all(|piece| piece.is_empty()),
+    }
 }
 
 fn first_line(document: &Document, note: Note<'_>) -> Span {
@@ -184,7 +192,7 @@ fn stray_ids(document: &Document, opaque: &[OpaqueSpan], found: &mut Vec<Diagnos
         }
         let is_in_head = notes.peek().is_some_and(|note| note.head.contains(at));
         let before = &opaque[..opaque.partition_point(|opaque| opaque.span.start <= at)];
-        if is_in_head || before.last().is_some_and(|last| last.span.contains(at)) {
+        if is_in_head || before.last().is_some_and(|last| !last.is_indented && last.span.contains(at)) {
             continue;
         }
         let line_start = source[..at].rfind('\n').map_or(0, |newline| newline + 1);

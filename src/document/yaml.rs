@@ -157,6 +157,9 @@ pub(super) fn read(source: &str, yaml: Span, entries: &mut Vec<Entry>, in_full: 
 /// Reads a block of `key: value` lines with values that cannot mean anything else.
 /// `false` if there is anything more to it.
 fn read_plain(source: &str, yaml: Span, entries: &mut Vec<Entry>) -> bool {
+    if yaml.len() > MAX_BLOCK {
+        return false;
+    }
     let kept = entries.len();
     for line in Lines::within(source, yaml) {
         let bytes = &source.as_bytes()[line.start..line.text_end];
@@ -412,10 +415,12 @@ fn value_at(source: &str, behind_colon: usize, limit: usize) -> (Span, Style) {
             let style = if bytes[start] == b'[' { Style::FlowList } else { Style::Lines };
             (Span::new(start, flow_end(source, start, limit)), style)
         }
-        Some(b'|' | b'>') => (Span::new(start, lines_end(source, line_end, limit, false)), Style::Lines),
+        Some(b'|' | b'>') => {
+            (Span::new(start, lines_end(source, line_end, limit, Below::Text)), Style::Lines)
+        }
         Some(b'#') | None => {
             // An empty value, or one on the lines below.
-            let end = lines_end(source, line_end, limit, true);
+            let end = lines_end(source, line_end, limit, Below::Items);
             if end == line_end {
                 return (Span::at(behind_colon), Style::Plain);
             }
@@ -427,7 +432,7 @@ fn value_at(source: &str, behind_colon: usize, limit: usize) -> (Span, Style) {
             let text = &source[start..line_end];
             let comment = text.find(" #").or_else(|| text.find("\t#")).unwrap_or(text.len());
             let end = start + text[..comment].trim_end_matches([' ', '\t']).len();
-            let below = lines_end(source, line_end, limit, false);
+            let below = lines_end(source, line_end, limit, Below::Plain);
             if below > line_end {
                 (Span::new(start, below), Style::Lines)
             } else {
@@ -437,18 +442,40 @@ fn value_at(source: &str, behind_colon: usize, limit: usize) -> (Span, Style) {
     }
 }
 
-/// Behind the last of the indented lines (and, with `items`, `- ` lines) below.
-fn lines_end(source: &str, from: usize, limit: usize, items: bool) -> usize {
+/// What the indented lines below a key are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Below {
+    /// A block scalar: `#` is text.
+    Text,
+    /// More of an unquoted value.
+    Plain,
+    /// A list or map; `- ` lines need no indent.
+    Items,
+}
+
+/// Behind the last of the lines below that belong to a value.
+fn lines_end(source: &str, from: usize, limit: usize, below: Below) -> usize {
     let mut end = from;
+    let mut first = None;
     let Some(mut at) = Line::at(source, from).map(|rest| rest.end) else { return from };
     while at < limit
         && let Some(line) = Line::at(source, at)
     {
         let text = line.text(source);
-        let is_inside = text.starts_with([' ', '\t']) || items && (text.starts_with("- ") || text == "-");
-        if text.trim_ascii().is_empty() {
+        let is_inside =
+            text.starts_with([' ', '\t']) || below == Below::Items && (text.starts_with("- ") || text == "-");
+        let rest = text.trim_ascii_start();
+        let indent = text.len() - rest.len();
+        // The text of a block scalar in a list or map is indented more than the first item.
+        let is_comment = match below {
+            Below::Text => false,
+            Below::Plain => rest.starts_with('#'),
+            Below::Items => rest.starts_with('#') && first.is_none_or(|first| indent <= first),
+        };
+        if is_comment || rest.is_empty() {
             // Inside only if more follows.
         } else if is_inside {
+            first.get_or_insert(indent);
             end = line.text_end;
         } else {
             break;
