@@ -36,6 +36,14 @@ pub enum ChangeError {
         /// The id asked for.
         id: String,
     },
+    /// The note says something else than when it was shown to be changed.
+    #[error("somebody changed {id} in {path} meanwhile; nothing was written", path = path.display())]
+    Moved {
+        /// The layer's file.
+        path: PathBuf,
+        /// The note.
+        id: String,
+    },
     /// The id names several notes of the layer, so it is not known which is meant.
     #[error("{count} notes of this layer have the id {id}")]
     Ambiguous {
@@ -79,7 +87,7 @@ impl ChangeError {
             }
             Self::Ambiguous { path, source_text, second: offset, .. }
             | Self::Conflict { path, source_text, offset } => Some((path, source_text, *offset)),
-            Self::Lock(_) | Self::Layer(_) | Self::NoSuchNote { .. } => None,
+            Self::Lock(_) | Self::Layer(_) | Self::NoSuchNote { .. } | Self::Moved { .. } => None,
         }
     }
 }

@@ -184,6 +184,7 @@ impl From<ChangeError> for Failure {
             ChangeError::Layer(error) => return error.into(),
             ChangeError::Edit { error, .. } => Self::from(*error),
             ChangeError::NoSuchNote { .. } => Self::new(Exit::Findings, &error),
+            ChangeError::Moved { .. } => Self::refused(&error),
             ChangeError::Ambiguous { .. } => Self::refused(&error)
                 .help("give one of them another id by hand, or remove the copy; `layers check` lists them"),
             ChangeError::Conflict { .. } => {

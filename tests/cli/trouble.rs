@@ -2,6 +2,9 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::time::Duration;
+
+use harness_layers::files::Lock;
 
 use super::scene::{HOME, Scene};
 
@@ -47,7 +50,7 @@ fn a_layer_in_conflict_is_read_where_it_is_clean_and_not_written() {
     scene.run(&["fmt"]).ends(3);
     assert_eq!(scene.read(HOME), CONFLICTED);
     let global = scene.path("home/.harness/harness-state.md");
-    assert!(!fs::read_to_string(global).unwrap_or_default().contains("n2"), "the move was undone");
+    assert!(!global.exists(), "nothing of the move was begun");
     scene.run(&["list"]).ends(0).prints("in conflict");
     scene.run(&["status"]).ends(0).prints("in conflict");
 }
@@ -109,4 +112,37 @@ fn a_layer_that_is_no_text_does_not_hide_the_others() {
 #[test]
 fn a_key_that_is_none_is_a_usage_error() {
     Scene::new().run(&["status", "--project", "My App"]).ends(2).says("use `my-app");
+}
+
+#[test]
+fn one_writer_at_a_time_and_the_wait_is_bounded() {
+    let scene = Scene::new().file("home/.harness/harness.json", r#"{"layers": {"lockTimeoutMs": 50}}"#);
+    let lock = Lock::acquire(&scene.path("home/.harness"), Duration::ZERO).unwrap();
+    scene.run(&["add", "x"]).ends(4).says("is held by process").says("lockTimeoutMs");
+    scene.run(&["list"]).ok();
+    drop(lock);
+    scene.run(&["add", "x"]).ok();
+}
+
+#[test]
+fn many_writers_lose_nothing() {
+    let scene = Scene::new();
+    let children: Vec<_> =
+        (0..8).map(|at| scene.command(&["add", "-q", &format!("note {at}")]).spawn().unwrap()).collect();
+    for mut child in children {
+        assert!(child.wait().unwrap().success());
+    }
+    let notes: serde_json::Value = serde_json::from_str(&scene.run(&["list", "--json"]).ok()).unwrap();
+    assert_eq!(notes.as_array().unwrap().len(), 8);
+}
+
+/// The target took the note, the source cannot be written: the copy goes again.
+#[test]
+fn a_move_that_fails_half_way_is_undone() {
+    let note = "---\nid: n1\n---\n\nA fact.\n";
+    let scene = Scene::new().home(note).global("---\nid: g\n---\n\nx\n");
+    scene.set_mode(HOME, 0o444);
+    scene.run(&["move", "n1", "global"]).ends(3).says("read-only");
+    assert_eq!(scene.read(HOME), note);
+    assert_eq!(scene.read("home/.harness/harness-state.md"), "---\nid: g\n---\n\nx\n");
 }

@@ -6,6 +6,7 @@ use std::process::Command;
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 use serde::Serialize;
+use tempfile::TempPath;
 
 use super::super::args::FieldArgs;
 use super::super::context::{self, Context};
@@ -19,7 +20,7 @@ use crate::mint::fresh_id;
 use crate::note::{LayerKind, Scope, two_decimals};
 use crate::select::{ANY_MODEL, Standing};
 use crate::workspace::{LayerRef, Workspace};
-use crate::write::{change_layer, find_note, line_of};
+use crate::write::{ChangeError, change_layer, find_note, line_of};
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -78,15 +79,16 @@ pub(crate) fn run(args: &EditArgs, cx: &mut Context) -> Result<Exit, Failure> {
     let (reach, config) = cx.reach()?;
     let found = lookup::find_in(&reach, &config, cx.model().as_deref(), &args.id)?;
     let layer = reach.layers[found.note.layer].layer.clone();
-    let mut read_content: Option<String> = None;
+    // What the editor was given, and the file that a person wrote it in.
+    let mut opened: Option<(String, TempPath)> = None;
     if wanted.is_empty() {
         let old = found.note.note.content().into_owned();
-        let Some(new) = from_editor(&old)? else {
+        let Some((new, file)) = from_editor(&old)? else {
             cx.out.say("the text is as it was; nothing was written");
             return Ok(Exit::Done);
         };
         wanted.push((Field::Content, Some(new)));
-        read_content = Some(old);
+        opened = Some((old, file));
     }
     for other in found.others.iter().filter(|other| other.layer != found.note.layer) {
         let read = &reach.layers[other.layer];
@@ -102,11 +104,8 @@ pub(crate) fn run(args: &EditArgs, cx: &mut Context) -> Result<Exit, Failure> {
     let lock = here.lock()?;
     let changed = change_layer(&lock, &layer, "", |document| {
         let note = find_note(&layer, document, &args.id)?;
-        if read_content.as_ref().is_some_and(|old| *old != note.content()) {
-            return Err(crate::write::ChangeError::NoSuchNote {
-                path: layer.path.clone(),
-                id: format!("{} with the text that was opened (somebody changed it meanwhile)", args.id),
-            });
+        if opened.as_ref().is_some_and(|(old, _)| *old != note.content()) {
+            return Err(ChangeError::Moved { path: layer.path.clone(), id: args.id.clone() });
         }
         changed_fields = differing(note, &wanted);
         let mut changes = changes(note, &wanted);
@@ -117,6 +116,11 @@ pub(crate) fn run(args: &EditArgs, cx: &mut Context) -> Result<Exit, Failure> {
             id.clone_from(new);
         }
         Ok(changes)
+    });
+    // What a person wrote is not lost with a write that fails.
+    let changed = changed.map_err(|error| match opened.and_then(|(_, file)| file.keep().ok()) {
+        Some(kept) => Failure::from(error).help(format_args!("your text is in {}", kept.display())),
+        None => Failure::from(error),
     })?;
     drop(lock);
 
@@ -254,7 +258,7 @@ fn differing(note: Note<'_>, wanted: &Wanted) -> Vec<String> {
 }
 
 /// What a person makes of the text in an editor; none if it stays as it was.
-fn from_editor(old: &str) -> Result<Option<String>, Failure> {
+fn from_editor(old: &str) -> Result<Option<(String, TempPath)>, Failure> {
     let editor =
         ["VISUAL", "EDITOR"].into_iter().find_map(|name| std::env::var_os(name).filter(|it| !it.is_empty()));
     let Some(editor) = editor.filter(|_| Output::is_interactive()) else {
@@ -278,5 +282,5 @@ fn from_editor(old: &str) -> Result<Option<String>, Failure> {
         ));
     }
     let new = text::content(None, Some(file.path()))?.unwrap_or_default();
-    Ok((new != old).then_some(new))
+    Ok((new != old).then(|| (new, file.into_temp_path())))
 }

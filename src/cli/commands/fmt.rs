@@ -129,7 +129,7 @@ fn report(
             cx.out.warn(format_args!("{path}: {name}: {}", one.what));
         }
     }
-    if count == 0 {
+    if count == 0 && cx.exit == Exit::Done {
         cx.out.say("nothing to format");
     }
     Ok(exit)

@@ -102,6 +102,9 @@ fn put(
     let held = source.read_text()?.content().unwrap_or_default();
     let document = Document::parse(held);
     let note = find_note(source, &document, id)?;
+    // Tried before anything is written: a layer in conflict gives nothing away.
+    let remove = Change::Remove { note: note.index(), with_section: false };
+    document.apply(&[remove]).map_err(|error| edit_error(source, &document, error))?;
     let id = note.id().map_or(fresh, str::to_owned);
     let seed = context::seed(&here.workspace, target);
     let changed = change_layer(lock, target, seed, |there| {
