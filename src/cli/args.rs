@@ -48,7 +48,7 @@ Examples:
 
 Exit codes: 0 done, 1 findings or nothing found, 2 usage, 3 refused, 4 reading or writing failed.";
 
-/// Options that every command has.
+// Options that every command has.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Globals {
@@ -200,7 +200,8 @@ impl FormArg {
     }
 }
 
-/// Fields that `add` and `edit` give by name.
+// Fields that `add` and `edit` give by name (a doc comment would replace the command's own
+// help).
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct FieldArgs {
     /// What the note is for
