@@ -18,13 +18,17 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("select", &["config", "note", "render"]),
     ("export", &["note", "document"]),
     ("effective", &["config", "document", "note", "select"]),
+    ("check", &["text", "note", "document", "render"]),
     ("files", &[]),
+    ("mint", &["note"]),
     ("workspace", &["files", "note", "slug"]),
     ("reach", &["document", "effective", "files", "workspace", "config"]),
+    ("audit", &["config", "effective", "note", "reach", "select", "workspace"]),
+    ("write", &["text", "document", "effective", "files", "workspace"]),
     ("cli", &ALL_BELOW_CLI),
 ];
 
-const ALL_BELOW_CLI: [&str; 12] = [
+const ALL_BELOW_CLI: [&str; 16] = [
     "text",
     "note",
     "slug",
@@ -34,14 +38,18 @@ const ALL_BELOW_CLI: [&str; 12] = [
     "select",
     "export",
     "effective",
+    "check",
     "files",
+    "mint",
     "workspace",
     "reach",
+    "audit",
+    "write",
 ];
 
 /// Modules that only compute: the same input gives the same output, on any machine.
 const PURE: &[&str] =
-    &["text", "note", "slug", "document", "config", "render", "select", "export", "effective"];
+    &["text", "note", "slug", "document", "config", "render", "select", "export", "effective", "check"];
 
 /// What a pure module has no business with.
 const IMPURE: &[&str] = &[
