@@ -94,7 +94,7 @@ fn counts(one: &Judged<'_>, reach: &Reach, waiting: &mut usize) -> bool {
         && one.standing != Standing::OtherProject
         && one.note.active()
         && !one.note.content().is_empty()
-        && !(document.has_equal_copies() && document.is_equal_copy(one.note));
+        && !document.is_equal_copy(one.note);
     let is_let_in = matches!(one.note.approval(), None | Some(Approval::Approved));
     *waiting += usize::from(is_here && !is_let_in);
     is_here && is_let_in
