@@ -16,7 +16,7 @@ use crate::effective::Judged;
 use crate::note::{Kind, LayerKind, two_decimals};
 use crate::reach::ReadLayer;
 use crate::render::{Format, Label, Section, Shown, render};
-use crate::select::{Candidate, Outcome, Selection, cost, select};
+use crate::select::{Contender, Outcome, Selection, Standing, cost, select_by};
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -45,10 +45,11 @@ struct Part<'a> {
     judged: Vec<Judged<'a>>,
 }
 
-/// The texts that candidates borrow.
+/// A note with its texts, which a block borrows.
 struct Texts<'a> {
-    contents: Vec<Cow<'a, str>>,
-    titles: Vec<Option<Cow<'a, str>>>,
+    judged: &'a Judged<'a>,
+    content: Cow<'a, str>,
+    title: Option<Cow<'a, str>>,
 }
 
 pub(crate) fn run(args: &RenderArgs, cx: &mut Context) -> Result<Exit, Failure> {
@@ -84,25 +85,27 @@ fn print(
     layers: &[&ReadLayer],
     parts: &[Part<'_>],
 ) -> Result<Exit, Failure> {
-    let texts: Vec<Texts<'_>> = parts.iter().map(Texts::of).collect();
-    let candidates: Vec<Vec<Candidate<'_>>> =
-        parts.iter().zip(&texts).map(|(part, texts)| texts.candidates(&part.judged)).collect();
-    let selections: Vec<Selection> =
-        candidates.iter().map(|candidates| select(candidates, &config.injection)).collect();
+    let injection = &config.injection;
+    let selections: Vec<Selection> = parts.iter().map(|part| part.select(injection)).collect();
     if args.explain {
-        let verdicts = parts.iter().zip(&candidates).zip(&selections);
-        let explained: Vec<Explained<'_>> = verdicts
-            .map(|((part, candidates), selection)| {
-                Explained::of(part, candidates, selection, layers, &config.injection)
-            })
+        let explained: Vec<Explained<'_>> = parts
+            .iter()
+            .zip(&selections)
+            .map(|(part, selection)| Explained::of(part, selection, layers, injection))
             .collect();
         return explain(cx, &explained, parts);
     }
+    let taken: Vec<Vec<Texts<'_>>> =
+        parts.iter().zip(&selections).map(|(part, selection)| part.texts(selection)).collect();
     let sections: Vec<Section<'_>> = parts
         .iter()
-        .zip(&candidates)
+        .zip(&taken)
         .zip(&selections)
-        .map(|((part, candidates), selection)| selection.section(candidates, part.label()))
+        .map(|((part, texts), selection)| Section {
+            label: part.label(),
+            notes: texts.iter().map(Texts::shown).collect(),
+            omitted: selection.omitted,
+        })
         .collect();
     let format = if cx.globals.json { Format::Json } else { args.format };
     let block = render(&sections, format);
@@ -113,34 +116,48 @@ fn print(
     Ok(Exit::Done)
 }
 
-impl Part<'_> {
+impl<'a> Part<'a> {
+    /// Ranks all notes; looks up the texts of those that are priced.
+    fn select(&self, injection: &Injection) -> Selection {
+        let contenders: Vec<Contender> = self
+            .judged
+            .iter()
+            .map(|one| Contender {
+                kind: one.note.kind(),
+                // A number that nothing looks at need not be read.
+                importance: if one.standing == Standing::Eligible { one.note.importance() } else { 0.0 },
+                standing: one.standing,
+            })
+            .collect();
+        select_by(&contenders, injection, |index| {
+            let texts = Texts::of(&self.judged[index]);
+            cost(&texts.shown(), injection)
+        })
+    }
+
+    fn texts(&self, selection: &Selection) -> Vec<Texts<'_>> {
+        let taken = selection.taken.iter().flat_map(|(_, indexes)| indexes);
+        taken.map(|index| Texts::of(&self.judged[*index])).collect()
+    }
+
     fn label(&self) -> Option<Label<'_>> {
         self.is_labelled.then(|| self.project.as_deref().map_or(Label::Global, Label::Project))
     }
 }
 
 impl<'a> Texts<'a> {
-    fn of(part: &Part<'a>) -> Self {
-        Self {
-            contents: part.judged.iter().map(|one| one.note.content()).collect(),
-            titles: part.judged.iter().map(|one| one.note.title()).collect(),
-        }
+    fn of(judged: &'a Judged<'_>) -> Self {
+        Self { judged, content: judged.note.content(), title: judged.note.title() }
     }
 
-    fn candidates<'t>(&'t self, judged: &'t [Judged<'a>]) -> Vec<Candidate<'t>> {
-        let texts = self.contents.iter().zip(&self.titles);
-        let candidate =
-            |(one, (content, title)): (&'t Judged<'a>, (&'t Cow<'a, str>, &'t Option<Cow<'a, str>>))| {
-                let shown = Shown {
-                    id: &one.id,
-                    kind: one.note.kind(),
-                    title: title.as_deref(),
-                    content,
-                    importance: one.note.importance(),
-                };
-                Candidate { shown, standing: one.standing }
-            };
-        judged.iter().zip(texts).map(candidate).collect()
+    fn shown(&self) -> Shown<'_> {
+        Shown {
+            id: &self.judged.id,
+            kind: self.judged.note.kind(),
+            title: self.title.as_deref(),
+            content: &self.content,
+            importance: self.judged.note.importance(),
+        }
     }
 }
 
@@ -175,38 +192,29 @@ struct Row<'a> {
 }
 
 impl<'a> Explained<'a> {
-    fn of(
-        part: &'a Part<'_>,
-        candidates: &[Candidate<'a>],
-        selection: &Selection,
-        layers: &[&ReadLayer],
-        injection: &Injection,
-    ) -> Self {
-        let rows = part.judged.iter().zip(candidates).zip(&selection.verdicts).map(
-            |((judged, candidate), verdict)| {
-                let shown = candidate.shown;
-                let (outcome, reason) = match verdict.outcome {
-                    Outcome::Taken => ("taken", None),
-                    Outcome::OverKindCap => {
-                        ("over-kind-cap", Some("over the kind cap (injection.maxPerKind)"))
-                    }
-                    Outcome::OverBudget => ("over-budget", Some("over the budget (injection.maxTokens)")),
-                    Outcome::Out(standing) => ("out", standing.reason()),
-                };
-                Row {
-                    id: shown.id,
-                    kind: shown.kind,
-                    importance: shown.importance,
-                    outcome,
-                    reason,
-                    rank: verdict.rank.map(|rank| rank + 1),
-                    cost: verdict.cost.unwrap_or_else(|| cost(&shown, injection)),
-                    layer: layers[judged.layer].layer.kind,
-                    path: layers[judged.layer].layer.path.display().to_string(),
-                    head: head_of(shown.content, 40),
-                }
-            },
-        );
+    fn of(part: &'a Part<'_>, selection: &Selection, layers: &[&ReadLayer], injection: &Injection) -> Self {
+        let rows = part.judged.iter().zip(&selection.verdicts).map(|(judged, verdict)| {
+            let texts = Texts::of(judged);
+            let shown = texts.shown();
+            let (outcome, reason) = match verdict.outcome {
+                Outcome::Taken => ("taken", None),
+                Outcome::OverKindCap => ("over-kind-cap", Some("over the kind cap (injection.maxPerKind)")),
+                Outcome::OverBudget => ("over-budget", Some("over the budget (injection.maxTokens)")),
+                Outcome::Out(standing) => ("out", standing.reason()),
+            };
+            Row {
+                id: &judged.id,
+                kind: shown.kind,
+                importance: shown.importance,
+                outcome,
+                reason,
+                rank: verdict.rank.map(|rank| rank + 1),
+                cost: verdict.cost.unwrap_or_else(|| cost(&shown, injection)),
+                layer: layers[judged.layer].layer.kind,
+                path: layers[judged.layer].layer.path.display().to_string(),
+                head: head_of(shown.content, 40),
+            }
+        });
         let rows: Vec<Row<'a>> = rows.collect();
         let taken = rows.iter().filter(|row| row.outcome == "taken").count();
         Self {
