@@ -16,7 +16,7 @@ use crate::effective::Judged;
 use crate::note::{Kind, LayerKind, two_decimals};
 use crate::reach::ReadLayer;
 use crate::render::{Format, Label, Section, Shown, render};
-use crate::select::{Candidate, Outcome, Selection, cost, select};
+use crate::select::{Candidate, Outcome, Selection, Standing, cost, select};
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -43,6 +43,14 @@ struct Part<'a> {
     project: Option<String>,
     is_labelled: bool,
     judged: Vec<Judged<'a>>,
+}
+
+/// What is looked up in ten thousand notes only if somebody will see it.
+#[derive(Clone, Copy)]
+struct Needs {
+    titles: bool,
+    /// Also of notes that do not compete.
+    all_contents: bool,
 }
 
 /// The texts that candidates borrow.
@@ -84,7 +92,12 @@ fn print(
     layers: &[&ReadLayer],
     parts: &[Part<'_>],
 ) -> Result<Exit, Failure> {
-    let texts: Vec<Texts<'_>> = parts.iter().map(Texts::of).collect();
+    let format = if cx.globals.json { Format::Json } else { args.format };
+    let needs = Needs {
+        titles: !args.explain && matches!(format, Format::Xml | Format::Json),
+        all_contents: args.explain,
+    };
+    let texts: Vec<Texts<'_>> = parts.iter().map(|part| Texts::of(part, needs)).collect();
     let candidates: Vec<Vec<Candidate<'_>>> =
         parts.iter().zip(&texts).map(|(part, texts)| texts.candidates(&part.judged)).collect();
     let selections: Vec<Selection> =
@@ -104,7 +117,6 @@ fn print(
         .zip(&selections)
         .map(|((part, candidates), selection)| selection.section(candidates, part.label()))
         .collect();
-    let format = if cx.globals.json { Format::Json } else { args.format };
     let block = render(&sections, format);
     if !block.is_empty() {
         cx.out.data(&block)?;
@@ -120,10 +132,16 @@ impl Part<'_> {
 }
 
 impl<'a> Texts<'a> {
-    fn of(part: &Part<'a>) -> Self {
+    fn of(part: &Part<'a>, needs: Needs) -> Self {
+        let content = |one: &Judged<'a>| match one.standing {
+            Standing::Eligible => one.note.content(),
+            _ if needs.all_contents => one.note.content(),
+            _ => Cow::Borrowed(""),
+        };
+        let title = |one: &Judged<'a>| if needs.titles { one.note.title() } else { None };
         Self {
-            contents: part.judged.iter().map(|one| one.note.content()).collect(),
-            titles: part.judged.iter().map(|one| one.note.title()).collect(),
+            contents: part.judged.iter().map(content).collect(),
+            titles: part.judged.iter().map(title).collect(),
         }
     }
 
