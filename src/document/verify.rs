@@ -38,7 +38,7 @@ impl Document {
         for ((_, item), after) in expected.iter().zip(edited.notes()) {
             match item {
                 Expected::Old(before) => match plan.wanted.get(&before.index()) {
-                    None if before.own_bytes() != after.own_bytes()
+                    None if without_line_end(&before.own_bytes()) != without_line_end(&after.own_bytes())
                         || before.state() != after.state()
                         || before.kind() != after.kind() =>
                     {
@@ -67,6 +67,12 @@ impl Document {
         }
         Ok(())
     }
+}
+
+/// A note that ends the file may have no last line end; it gets one with what comes below,
+/// and gives it up again.
+fn without_line_end(text: &str) -> &str {
+    text.strip_suffix('\n').map_or(text, |text| text.strip_suffix('\r').unwrap_or(text))
 }
 
 enum Expected<'a> {

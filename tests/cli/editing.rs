@@ -218,3 +218,29 @@ fn a_read_only_layer_is_refused() {
     scene.run(&["keep", "n1"]).ends(3).says("read-only for this user (mode 0444)");
     assert_eq!(scene.read(HOME), TEAM);
 }
+
+/// A person's last line often has no line end; that stops no edit.
+#[test]
+fn a_missing_last_line_end_stops_nothing() {
+    let block = "---\nid: n1\n---\n\nA fact.";
+    let bullet = "## Memory facts\n\n- **[n1]** (importance 0.50) A fact.";
+    let detailed = "## Memory facts\n\n- **[n1]** (importance 0.50) A fact.\n  - evidence: seen";
+    let closed = "---\nid: n1\n---";
+    for text in [block, bullet, detailed, closed] {
+        for (text, eol) in [(text.to_owned(), "\n"), (text.replace('\n', "\r\n"), "\r\n")] {
+            for form in ["front-matter", "bullets"] {
+                let scene = Scene::new().home(&text);
+                scene.run(&["add", "--id", "n2", "--form", form, "Another."]).ok();
+                let longer = scene.read(HOME);
+                assert!(longer.starts_with(&format!("{text}{eol}")), "{longer:?}");
+                assert_eq!(longer.matches('\n').count(), longer.matches(eol).count(), "{longer:?}");
+                scene.run(&["keep", "n1", "n2"]).ok();
+                scene.run(&["edit", "n2", "--content", "One more."]).ok();
+                scene.run(&["move", "n2", "global"]).ok();
+                let rest = scene.run(&["list", "--json", "--layer", "home"]).ok();
+                assert!(rest.contains("n1") && !rest.contains("n2"), "{rest}");
+                scene.run(&["move", "n1", "global"]).ok();
+            }
+        }
+    }
+}
