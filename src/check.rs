@@ -46,6 +46,7 @@ pub fn examine(document: &Document, place: &Place<'_>) -> Vec<Finding> {
     unwanted(document, &mut findings);
     claims(document, place, &mut findings);
     header(document, place, &mut findings);
+    open_end(document, &mut findings);
     findings.sort_by_key(|finding| finding.span);
     findings
 }
@@ -196,6 +197,24 @@ fn header(document: &Document, place: &Place<'_>, findings: &mut Vec<Finding>) {
             format!("the header says `layer: {layer}`, but by its place this is a {expected} layer");
         warn("header-layer", "layer", message, format!("write `layer: {expected}`; the file's place counts"));
     }
+}
+
+/// Something that is opened and not closed: it takes what a person or git puts below it.
+fn open_end(document: &Document, findings: &mut Vec<Finding>) {
+    let swallows = |problem: &Problem| matches!(problem, Problem::Swallowed(_));
+    if document.diagnostics().iter().any(|found| swallows(&found.problem)) {
+        return; // told already, by what it took
+    }
+    let Some(open) = document.open_end() else { return };
+    let source = document.source();
+    let end = source[open.end..].find('\n').map_or(source.len(), |newline| open.end + newline);
+    findings.push(Finding {
+        severity: Severity::Warning,
+        code: "open-end",
+        message: "a code fence, comment or element is opened here and not closed".to_owned(),
+        help: "close it: what is written below it becomes part of it, notes too".to_owned(),
+        span: Span::new(open.end, end),
+    });
 }
 
 fn key_line(document: &Document, header: Span, key: &str) -> Span {

@@ -7,7 +7,7 @@ use crate::note::Kind;
 use crate::text::{Line, Span, trim_blanks};
 
 use super::note::Form;
-use super::{Document, Field, Note, bullet, escape, spell};
+use super::{Document, Field, Note, SegmentKind, bullet, escape, opaque, spell};
 
 /// A note that is not in a layer yet.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,6 +56,10 @@ impl NewNote {
         let mut fields: Vec<_> = fields.collect();
         if let Some(project) = note.project() {
             fields.push((Field::Project, project.into_owned()));
+        }
+        // Said to be nobody's, which silence need not mean elsewhere.
+        if note.has(&Field::Model) && note.get(&Field::Model).is_none() {
+            fields.push((Field::Model, String::new()));
         }
         let raw = note.own_bytes();
         let raw = raw.strip_suffix('\n').map_or(&*raw, |raw| raw.strip_suffix('\r').unwrap_or(raw));
@@ -148,11 +152,33 @@ impl Document {
         if self.source.starts_with('\u{FEFF}') { '\u{FEFF}'.len_utf8() } else { 0 }
     }
 
+    /// The last stretch of the layer, if it opens a code fence, a comment or an element and
+    /// does not close it: what is put behind it would become part of it.
+    pub fn open_end(&self) -> Option<Span> {
+        let last = self.segments.last()?;
+        let start = match last.kind {
+            SegmentKind::Note(index) => self.notes[index].span.start,
+            SegmentKind::Header => return None,
+            SegmentKind::Prose => last.span.start.max(self.text_start()),
+        };
+        let opaque = opaque::opaque_spans(&self.source[start..], start);
+        let open = opaque.last().filter(|last| last.is_open)?;
+        Some(Span::new(start, open.span.start))
+    }
+
+    /// Behind all text, but before an end that is open.
+    fn behind_all(&self) -> usize {
+        self.behind_text(self.open_end().map_or(self.source.len(), |open| open.start))
+    }
+
     fn block_insertion(&self, note: &NewNote, place: Place) -> Insertion {
         let offset = match self.neighbour(note, Form::FrontMatter, place) {
-            Neighbour::After(index) => self.notes[index].span.end,
+            Neighbour::After(index) => match self.open_end() {
+                Some(open) if self.notes[index].span.end > open.start => self.behind_text(open.start),
+                _ => self.notes[index].span.end,
+            },
             Neighbour::Before(index) => self.behind_text(self.notes[index].span.start),
-            Neighbour::None => self.behind_text(self.source.len()),
+            Neighbour::None => self.behind_all(),
         };
         let eol = self.eol_above(offset);
         let mut text = note.spell(Form::FrontMatter, eol);
@@ -246,7 +272,10 @@ impl Document {
     /// A bullet with a section of its own: before that of a later kind, else at the end.
     fn section_insertion(&self, note: &NewNote) -> Insertion {
         let later = self.sections.iter().find(|section| section.kind > note.kind);
-        let offset = self.behind_text(later.map_or(self.source.len(), |section| section.heading.start));
+        let offset = match later {
+            Some(section) => self.behind_text(section.heading.start),
+            None => self.behind_all(),
+        };
         let eol = self.eol_above(offset);
         let heading = format!("## {}", note.kind.section_title());
         let text = format!("{heading}{eol}{eol}{}", note.spell(Form::Bullet, eol));

@@ -33,9 +33,12 @@ pub(super) fn is_conflict_marker(text: &str) -> bool {
         .any(|marker| text.strip_prefix(marker).is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')))
 }
 
-/// Whether Markdown reads the line at `offset` as code or HTML.
-fn is_opaque(spans: &[opaque::OpaqueSpan], offset: usize) -> bool {
-    spans.iter().any(|opaque| opaque.span.contains(offset))
+/// Whether Markdown reads the line at `offset` as part of code or HTML. An end mark is a
+/// comment by itself, but one that ends the body.
+fn is_opaque(spans: &[opaque::OpaqueSpan], offset: usize, is_end_mark: bool) -> bool {
+    spans.iter().any(|opaque| {
+        opaque.span.contains(offset) && !(is_end_mark && !opaque.is_code && opaque.span.start == offset)
+    })
 }
 
 /// What a body says: LF line ends, one backslash less before lines that would end it.
@@ -51,7 +54,7 @@ pub(super) fn read_body(body: &str) -> Cow<'_, str> {
         let text = line.text(body).trim_end_matches('\r');
         let is_escaped = text.starts_with('\\')
             && ends_body(text.trim_start_matches('\\'))
-            && !is_opaque(&spans, line.start);
+            && !is_opaque(&spans, line.start, false);
         out.push_str(if is_escaped { &text[1..] } else { text });
         if line.end > line.text_end {
             out.push('\n');
@@ -68,7 +71,7 @@ pub(super) fn write_body(content: &str, eol: &str) -> String {
         let text = line.text(content);
         let bare = text.trim_start_matches('\\');
         let must_escape = ends_body(bare)
-            && !is_opaque(&spans, line.start)
+            && !is_opaque(&spans, line.start, is_end_of_note(bare))
             // A rule alone is a rule; only above a key it opens a block.
             && (bare.len() < text.len() || !yaml::is_rule(bare) || opens_block(content, line));
         if must_escape {
