@@ -9,7 +9,7 @@ use super::diagnostic::Problem;
 use super::edit::{Change, EditError, Refusal};
 use super::field::{Entry, Field};
 use super::note::{Form, Note, State};
-use super::{Document, SegmentKind, escape, yaml};
+use super::{Document, SegmentKind, escape, opaque, yaml};
 
 /// What a conversion could not say in the target form.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
@@ -64,7 +64,7 @@ impl Document {
             });
         }
         let document = match form {
-            Form::FrontMatter => named.to_blocks(),
+            Form::FrontMatter => named.to_blocks(&mut left),
             Form::Bullet => named.to_bullets(&mut left)?,
         };
         named.same_notes(&document, false)?;
@@ -118,7 +118,7 @@ impl Document {
                         note.kind(),
                         note.state() == State::Good,
                         content,
-                        note.importance().to_bits(),
+                        (note.importance().to_bits(), note.model().unwrap_or_default().into_owned()),
                         fields.collect::<Vec<_>>(),
                     )
                 })
@@ -132,7 +132,7 @@ impl Document {
         // Ids that were just given are new; everything else is to be the same.
         let odd = before.iter().zip(&after).find(|(one, other)| {
             one.0.is_some() && one.0 != other.0
-                || (one.1, one.2, &one.3, &one.5) != (other.1, other.2, &other.3, &other.5)
+                || (one.1, one.2, &one.3, &one.4, &one.5) != (other.1, other.2, &other.3, &other.4, &other.5)
         });
         match odd {
             None if before.len() == after.len() => Ok(()),
@@ -335,9 +335,18 @@ impl Document {
     }
 
     /// All bullets as front-matter notes, in their places.
-    fn to_blocks(&self) -> Self {
+    fn to_blocks(&self, left: &mut Vec<Left>) -> Self {
         let eol = self.eol();
-        let is_turned = |note: Note<'_>| note.form() == Form::Bullet && note.state() == State::Good;
+        let is_bullet = |note: Note<'_>| note.form() == Form::Bullet && note.state() == State::Good;
+        // A list item closes what is opened in it; a body would take along all that follows.
+        let is_open = |note: Note<'_>| opaque::opaque_spans(&note.content(), 0).last().is_some_and(|last| last.is_open);
+        let is_turned = |note: Note<'_>| is_bullet(note) && !is_open(note);
+        for note in self.notes().filter(|note| is_bullet(*note) && is_open(*note)) {
+            left.push(Left {
+                id: note.id().map(str::to_owned),
+                what: "it opens a code fence, comment or element and does not close it; left as it is".into(),
+            });
+        }
         // Headings that only served the bullets go with them.
         let idle: Vec<Span> = self
             .sections
@@ -434,7 +443,7 @@ impl Document {
                 .iter()
                 .filter(|note| note.kind() == kind)
                 .map(|note| {
-                    let new = NewNote::of(*note);
+                    let new = self.with_importance(*note);
                     let mut text = new.spell(Form::Bullet, eol);
                     let rest = self.beyond_bullets(*note);
                     if !rest.is_empty() {
@@ -456,6 +465,15 @@ impl Document {
             }
         }
         Ok(document)
+    }
+
+    /// A note with the importance that the layer's header gives it: a bullet always has one.
+    fn with_importance(&self, note: Note<'_>) -> NewNote {
+        let new = NewNote::of(note);
+        if note.written_importance().is_none() && self.header_field("importance").is_some() {
+            return new.with(Field::Importance, note.importance().to_string());
+        }
+        new
     }
 
     /// What a block says that a bullet has no words for: other keys and comments.
