@@ -274,6 +274,10 @@ impl Document {
         let later = self.sections.iter().find(|section| section.kind > note.kind);
         let offset = match later {
             Some(section) => self.behind_text(section.heading.start),
+            // A heading above text of a person's would say something about that text.
+            None if self.segments.last().is_some_and(|last| last.kind == SegmentKind::Prose) => {
+                self.behind_text(self.source.len())
+            }
             None => self.behind_all(),
         };
         let eol = self.eol_above(offset);
@@ -315,7 +319,7 @@ impl Document {
                 .iter()
                 .find(|section| section.heading.end <= data.span.start && data.span.end <= section.end)
             && trim_blanks(&self.source[section.heading.end..data.span.start]).is_empty()
-            && trim_blanks(&self.source[data.span.end..section.end]).is_empty()
+            && self.is_idle(Span::new(data.span.end, section.end))
             && let Some(first) = spans.first_mut()
         {
             first.start = section.heading.start;
@@ -326,6 +330,18 @@ impl Document {
             *only = self.with_gap(*only, is_set_apart);
         }
         spans
+    }
+
+    /// Whether nothing stands here that needs the section's heading: front-matter notes do not.
+    fn is_idle(&self, span: Span) -> bool {
+        let mut inside = self.segments.iter().filter(|segment| segment.span.overlaps(span));
+        inside.all(|segment| match segment.kind {
+            SegmentKind::Note(index) => self.notes[index].form == Form::FrontMatter,
+            SegmentKind::Header | SegmentKind::Prose => {
+                let (start, end) = (segment.span.start.max(span.start), segment.span.end.min(span.end));
+                trim_blanks(&self.source[start..end]).is_empty()
+            }
+        })
     }
 
     /// A removed stretch of whole lines and the empty line that set it apart.
