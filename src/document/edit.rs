@@ -8,6 +8,7 @@ use crate::note::Kind;
 use crate::text::{Location, Splice, locate, splice, trim_blanks};
 
 use super::compose::{NewNote, Place};
+use super::diagnostic::Problem;
 use super::field::Field;
 use super::note::{Form, Note, State};
 use super::{Document, escape, note};
@@ -97,7 +98,7 @@ impl fmt::Display for Refusal {
             }
             Self::Unwritable(field, Form::FrontMatter) => write!(f, "`{field}` cannot be taken away or changed so"),
             Self::BadValue { field, expected } => write!(f, "`{field}` must be {expected}"),
-            Self::IdTaken(id) => write!(f, "another note of this layer has the id {id}"),
+            Self::IdTaken(id) => write!(f, "the id {id} stands in this layer already"),
             Self::Overlap => f.write_str("two of the changes are about the same bytes"),
             Self::Misread(what) => write!(f, "read back, {what}"),
         }
@@ -255,7 +256,7 @@ impl Document {
         if let Some(id) = note.id() {
             let is_new = plan.inserted.iter().all(|(_, _, earlier)| earlier.id() != Some(id));
             let is_free = self.note(id).is_none_or(|found| plan.removed.contains(&found.index()));
-            if !is_new || !is_free {
+            if !is_new || !is_free || self.stands_as_text(id) {
                 return refuse(Refusal::IdTaken(id.to_owned()));
             }
         }
@@ -274,6 +275,16 @@ impl Document {
         Ok(())
     }
 
+    /// Whether an id stands in the layer, though no note is read that has it: a second id of
+    /// a block, one in a fence that is not closed. It counts as present.
+    fn stands_as_text(&self, id: &str) -> bool {
+        self.diagnostics.iter().any(|found| match &found.problem {
+            Problem::Blend(ids) | Problem::Swallowed(ids) => ids.iter().any(|known| known == id),
+            Problem::IdInText(known) | Problem::BulletOutsideSection(known) => known == id,
+            _ => false,
+        })
+    }
+
     /// Whether a field may have this value at all.
     fn check_value(&self, found: Note<'_>, field: &Field, text: &str) -> Result<(), Refusal> {
         let bad = |expected| Err(Refusal::BadValue { field: field.clone(), expected });
@@ -283,7 +294,8 @@ impl Document {
         match field {
             Field::Id if !is_readable_id(text) => bad("letters, digits and `._:-`, 128 at most"),
             Field::Id
-                if self.notes().any(|other| other.index() != found.index() && other.id() == Some(text)) =>
+                if self.notes().any(|other| other.index() != found.index() && other.id() == Some(text))
+                    || found.id() != Some(text) && self.stands_as_text(text) =>
             {
                 Err(Refusal::IdTaken(text.to_owned()))
             }

@@ -111,7 +111,7 @@ fn what_makes_no_note_is_a_usage_error() {
 #[test]
 fn an_id_that_is_taken_is_refused() {
     let scene = Scene::new().home(TEAM);
-    scene.run(&["add", "--id", "n1", "other"]).ends(3).says("has the id n1");
+    scene.run(&["add", "--id", "n1", "other"]).ends(3).says("the id n1 stands in this layer already");
     assert_eq!(scene.read(HOME), TEAM);
 }
 

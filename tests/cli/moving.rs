@@ -54,7 +54,7 @@ fn other_projects_and_repositories_can_be_given_a_note() {
 #[test]
 fn a_taken_id_stops_the_move() {
     let scene = Scene::new().home(NOTE).global("---\nid: n1\n---\n\nother\n");
-    scene.run(&["move", "n1", "global"]).ends(3).says("has the id n1");
+    scene.run(&["move", "n1", "global"]).ends(3).says("the id n1 stands in this layer already");
     assert_eq!(scene.read(HOME), NOTE);
     assert_eq!(scene.read(GLOBAL), "---\nid: n1\n---\n\nother\n");
 }
