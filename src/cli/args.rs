@@ -208,13 +208,13 @@ pub(crate) struct FieldArgs {
     #[arg(long, value_parser = kind_parser())]
     pub(crate) kind: Option<Kind>,
     /// A short name for people
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) title: Option<String>,
     /// How much it matters, from 0 to 1
     #[arg(long, value_name = "NUMBER", value_parser = importance, allow_negative_numbers = true)]
     pub(crate) importance: Option<f64>,
     /// Why the note exists; may be given several times
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) evidence: Vec<String>,
     /// A word to find it by; may be given several times
     #[arg(long, value_name = "WORD")]

@@ -294,3 +294,72 @@ fn a_text_may_look_like_a_layer() {
         }
     }
 }
+
+#[test]
+fn values_may_begin_with_a_dash() {
+    for form in ["front-matter", "bullets"] {
+        let scene = Scene::new();
+        scene
+            .run(&[
+                "add",
+                "--id",
+                "n1",
+                "--form",
+                form,
+                "--title",
+                "- t",
+                "--evidence",
+                "- seen",
+                "--",
+                "- first",
+            ])
+            .ok();
+        scene.run(&["edit", "n1", "--title", "-x", "--content", "- second", "--evidence", "--why"]).ok();
+        let note = scene.run(&["show", "n1", "--json"]).ok();
+        let note: serde_json::Value = serde_json::from_str(&note).unwrap();
+        assert_eq!((&note["title"], &note["content"]), (&"-x".into(), &"- second".into()));
+        assert_eq!(note["evidence"], "--why");
+    }
+    let ran = Scene::new().run(&["add", "- first"]).ends(2);
+    assert!(ran.err.contains("use '-- "), "{}", ran.err);
+}
+
+/// An empty value takes the field out, in either form, and what changed is named.
+#[test]
+fn an_empty_value_takes_the_field_out() {
+    for form in ["front-matter", "bullets"] {
+        let scene = Scene::new();
+        scene.run(&["add", "--id", "n1", "--form", form, "Text."]).ok();
+        let bare = scene.read(HOME);
+        scene.run(&["edit", "n1", "--set", "title="]).ends(0).says("nothing was written");
+        scene.run(&["edit", "n1", "--title", "T", "--tag", "a"]).ends(0).says("(title, tags)");
+        scene.run(&["edit", "n1", "--title", "", "--set", "tags="]).ends(0).says("(title, tags)");
+        assert_eq!(scene.read(HOME), bare);
+    }
+}
+
+/// The file is named, it is as it was, and no name of a file that is gone is told.
+#[test]
+fn a_full_disk_leaves_the_layer_as_it_was() {
+    let scene = Scene::new().file("disk/x", "");
+    let exe = env!("CARGO_BIN_EXE_layers");
+    let script = format!(
+        "mount -t tmpfs -o size=64k none disk 2>/dev/null || exit 77; export LAYERS_ROOT=$PWD/disk LAYERS_PROJECT=p; \
+         for n in 1 2 3 4 5 6 7 8 9; do cp disk/harness-state/*.md before 2>/dev/null; \
+         head -c 4000 /dev/zero | tr '\\0' y | {exe} add -q --id n$n - >/dev/null 2>err || break; done; \
+         cat err >&2; cmp before disk/harness-state/*.md && ls -A disk/harness-state"
+    );
+    let run = std::process::Command::new("unshare")
+        .args(["-Urm", "sh", "-c", &script])
+        .current_dir(scene.path(""))
+        .output();
+    // Where namespaces are not for users, there is no disk to fill.
+    let Ok(run) = run else { return };
+    let (out, err) = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
+    if run.status.code() == Some(77) || err.contains("unshare") {
+        return;
+    }
+    assert!(run.status.success() && out.lines().count() == 1, "{out}{err}");
+    assert!(err.contains("No space left") && !err.contains(".hl-"), "{err}");
+    assert!(err.contains("help: the file is as it was"), "{err}");
+}

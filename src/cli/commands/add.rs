@@ -22,7 +22,8 @@ Examples:
   layers add --global --kind prompt --importance 0.9 'Answer in German'
   git log -1 --format=%B | layers add --layer repo --title 'Why we pin' -
 
-Prints the id of the new note.";
+Prints the id of the new note. A text that begins with a dash goes behind `--`, as in
+`layers add -- '- first, the tests'`, or comes on standard input.";
 
 // The arguments of `add`. (a doc comment would replace the command's own help)
 #[derive(Debug, Args)]

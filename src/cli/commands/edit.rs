@@ -174,7 +174,7 @@ fn wanted(args: &EditArgs, cx: &Context) -> Result<Wanted, Failure> {
         want(Field::Kind, Some(kind.as_str().to_owned()))?;
     }
     if let Some(title) = &fields.title {
-        want(Field::Title, Some(title.trim().to_owned()))?;
+        want(Field::Title, some_text(title.trim()))?;
     }
     // Only as an option: a model in the environment is the one that reads.
     if let Some(model) = &cx.globals.model {
@@ -187,18 +187,28 @@ fn wanted(args: &EditArgs, cx: &Context) -> Result<Wanted, Failure> {
         want(Field::Importance, Some(two_decimals(importance)))?;
     }
     if !fields.evidence.is_empty() {
-        want(Field::Evidence, Some(fields.evidence.join("\n")))?;
+        want(Field::Evidence, some_text(&fields.evidence.join("\n")))?;
     }
     if !fields.tag.is_empty() {
-        want(Field::Tags, Some(fields.tag.join("\n")))?;
+        want(Field::Tags, some_text(&fields.tag.join("\n")))?;
     }
     for (key, value) in &args.set {
-        want(field_of(key)?, Some(value.clone()))?;
+        let field = field_of(key)?;
+        let text = match field {
+            Field::Title | Field::Evidence | Field::Tags => some_text(value),
+            _ => Some(value.clone()),
+        };
+        want(field, text)?;
     }
     for key in &args.unset {
         want(field_of(key)?, None)?;
     }
     Ok(wanted)
+}
+
+/// Nothing said is the field taken out.
+fn some_text(text: &str) -> Option<String> {
+    (!text.trim().is_empty()).then(|| text.to_owned())
 }
 
 /// The field that a key names; the content goes by its name here.
@@ -251,6 +261,7 @@ fn changes(note: Note<'_>, wanted: &Wanted) -> Vec<Change> {
 fn differing(note: Note<'_>, wanted: &Wanted) -> Vec<String> {
     let differs = |field: &Field, text: &Option<String>| match text {
         None => note.has(field),
+        Some(text) if text.is_empty() => !note.has(field) || note.get(field).is_some(),
         Some(text) => note.get(field).unwrap_or(Cow::Borrowed("")) != text.as_str(),
     };
     let named = wanted.iter().filter(|(field, text)| differs(field, text));
