@@ -16,7 +16,7 @@ const COST_OF_FOOTER: u32 = 18;
 pub const ANY_MODEL: &str = "*";
 
 /// Whether a note could be shown at all, or the first reason why not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Standing {
     /// It competes for a place.

@@ -1,5 +1,5 @@
 //! Plain tables: columns aligned by blanks, the last one ragged. The same on terminals
-//! and in pipes, but for cutting at a terminal's width.
+//! and in pipes.
 
 use anstyle::Style;
 
@@ -75,13 +75,13 @@ const fn is_wide(c: char) -> bool {
         | '\u{20000}'..='\u{3fffd}')
 }
 
-/// The first line of a text, cut to `limit` characters.
+/// The first line of a text, cut to `limit` columns.
 pub(crate) fn head_of(text: &str, limit: usize) -> String {
     let first = text.trim_start().lines().next().unwrap_or("");
     let mut head: String = super::output::one_line(first).chars().take(limit + 1).collect();
-    let is_cut = head.chars().count() > limit || text.trim().lines().nth(1).is_some();
+    let is_cut = width_of(&head) > limit || text.trim().lines().nth(1).is_some();
     if is_cut {
-        while head.chars().count() > limit.saturating_sub(1) {
+        while width_of(&head) > limit.saturating_sub(1) {
             head.pop();
         }
         head.push('…');

@@ -159,3 +159,42 @@ fn control_characters_do_not_reach_the_terminal() {
     let out = scene.run(&["list"]).ok() + &scene.run(&["show", "n1"]).ok();
     assert!(!out.contains('\u{1b}'), "{out:?}");
 }
+
+/// Every command that prints data prints one JSON value, whatever happens.
+#[test]
+fn json_is_json_in_every_case() {
+    let scene = Scene::repo().global("---\nid: g\nmodel: b/m\n---\n\nx\n");
+    let runs: [(&[&str], &str); 14] = [
+        (&["init"], "/0/created"),
+        (&["add", "--id", "n1", "one"], "/line"),
+        (&["edit", "n1", "--importance", "0.9"], "/changed/0"),
+        (&["edit", "n1", "--importance", "0.9"], "/standing"),
+        (&["keep", "n1"], "/0/new"),
+        (&["move", "n1", "home"], "/from"),
+        (&["move", "n1", "repo"], "/to"),
+        (&["move", "n1", "home"], "/line"),
+        (&["list"], "/0/standing"),
+        (&["show", "n1"], "/raw"),
+        (&["status", "--model", "a/m"], "/standings/other-model"),
+        (&["render"], "/notes"),
+        (&["fmt"], "/0/left"),
+        (&["export"], "/0/evidence"),
+    ];
+    for (args, key) in runs {
+        let out = scene.run(&[args, &["--json"]].concat()).ok();
+        let value: serde_json::Value =
+            serde_json::from_str(&out).unwrap_or_else(|_| panic!("{args:?}: {out}"));
+        assert!(value.pointer(key).is_some(), "{args:?} has no {key}: {out}");
+    }
+    assert_eq!(scene.run(&["check", "--json"]).ok(), "[]\n");
+}
+
+/// Wide characters are counted as the columns that they take.
+#[test]
+fn wide_texts_are_cut_at_columns() {
+    let scene = Scene::new();
+    scene.run(&["add", "--id", "n1", &"東京".repeat(40)]).ok();
+    let list = scene.run(&["list"]).ok();
+    let text = list.lines().last().unwrap().split_whitespace().last().unwrap().to_owned();
+    assert_eq!(text.chars().count(), 30, "29 wide characters and the mark of a cut: {text}");
+}

@@ -99,7 +99,7 @@ fn print(
         table.styled(style, cells);
     }
     table.print(&mut cx.out, "")?;
-    if shown.is_empty() && hidden.is_empty() {
+    if shown.is_empty() && hidden.is_empty() && cx.exit == Exit::Done {
         cx.out.say("no notes here yet; `layers add TEXT` makes one");
     } else if !hidden.is_empty() {
         cx.out.say(format_args!("{} more with --all ({})", hidden.len(), why(&hidden)));

@@ -49,6 +49,7 @@ pub(crate) fn run(args: &MoveArgs, cx: &mut Context) -> Result<Exit, Failure> {
     let (reach, config) = cx.reach()?;
     let found = lookup::find_in(&reach, &config, cx.model().as_deref(), &args.id)?;
     let source = reach.layers[found.note.layer].layer.clone();
+    let line = found.note.note.location().line;
     drop(found);
     let here = Here { workspace: reach.workspace, config };
     let target = match (&args.to_project, args.to) {
@@ -56,6 +57,11 @@ pub(crate) fn run(args: &MoveArgs, cx: &mut Context) -> Result<Exit, Failure> {
         (None, place) => here.target(place.unwrap_or(LayerArg::Home))?,
     };
     if target.path == source.path {
+        if cx.globals.json {
+            let path = source.path.display().to_string();
+            cx.out.json(&Moved { id: &args.id, from: path.clone(), to: path, line })?;
+            return Ok(Exit::Done);
+        }
         cx.out.say(format_args!("{} is there already, in {}", args.id, cx.out.path(&source.path)));
         return Ok(Exit::Done);
     }

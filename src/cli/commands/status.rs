@@ -37,7 +37,7 @@ struct Status {
     /// What in harness.json does not hold as it is written.
     config_warnings: Vec<String>,
     /// How many notes stand how.
-    standings: std::collections::BTreeMap<&'static str, usize>,
+    standings: std::collections::BTreeMap<Standing, usize>,
 }
 
 #[derive(Serialize)]
@@ -123,7 +123,7 @@ fn gather(
     };
     let mut standings = std::collections::BTreeMap::new();
     for one in judged {
-        *standings.entry(super::list::word(json::shown_standing(one))).or_default() += 1;
+        *standings.entry(json::shown_standing(one)).or_default() += 1;
     }
     Status {
         root: RootJson {
