@@ -123,6 +123,8 @@ pub(crate) const fn exit_of(error: &WorkspaceError) -> Exit {
         WorkspaceError::Refused { .. } => Exit::Refused,
         WorkspaceError::InvalidKey { .. }
         | WorkspaceError::NoHome
+        | WorkspaceError::NoFolder { .. }
+        | WorkspaceError::NoWorkingDirectory { .. }
         | WorkspaceError::Io { .. }
         | WorkspaceError::Read(_)
         | WorkspaceError::Write(_) => Exit::Broken,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::document::{EditError, Refusal};
-use crate::files::{LockError, ReadError, WriteError};
+use crate::files::{Action, LockError, ReadError, WriteError};
 use crate::mint::MintError;
 use crate::text::locate;
 use crate::workspace::WorkspaceError;
@@ -139,13 +139,20 @@ impl From<ReadError> for Failure {
 
 impl From<WriteError> for Failure {
     fn from(error: WriteError) -> Self {
+        // The folder is flushed when the new text stands.
+        let is_unchanged = matches!(&error, WriteError::Io { action, .. } if *action != Action::SyncFolder);
         let exit = match &error {
             WriteError::Io { .. } | WriteError::Unreadable(_) => Exit::Broken,
             WriteError::Changed { .. } | WriteError::ReadOnly { .. } | WriteError::HardLinked { .. } => {
                 Exit::Refused
             }
         };
-        Self::new(exit, error)
+        let failure = Self::new(exit, error);
+        if is_unchanged {
+            failure.help("the file is as it was; make room or rights there, then try again")
+        } else {
+            failure
+        }
     }
 }
 
@@ -166,8 +173,12 @@ impl From<WorkspaceError> for Failure {
         match error {
             WorkspaceError::Write(error) => error.into(),
             WorkspaceError::Read(error) => error.into(),
-            WorkspaceError::InvalidKey { .. } | WorkspaceError::NoHome => Self::usage(error),
-            WorkspaceError::Io { .. } => Self::new(Exit::Broken, error),
+            WorkspaceError::InvalidKey { .. } | WorkspaceError::NoHome | WorkspaceError::NoFolder { .. } => {
+                Self::usage(error)
+            }
+            WorkspaceError::Io { .. } | WorkspaceError::NoWorkingDirectory { .. } => {
+                Self::new(Exit::Broken, error)
+            }
             WorkspaceError::Refused { .. } => Self::refused(error),
         }
     }
@@ -182,7 +193,21 @@ impl From<ChangeError> for Failure {
         let failure = match error {
             ChangeError::Lock(error) => return error.into(),
             ChangeError::Layer(error) => return error.into(),
-            ChangeError::Edit { error, .. } => Self::from(*error),
+            ChangeError::Edit { path, error, .. } => {
+                let is_of_file = !matches!(error.refusal, Refusal::BadValue { .. } | Refusal::Unwritable(..));
+                let is_misread = matches!(error.refusal, Refusal::Misread(_));
+                let mut failure = Self::from(*error);
+                if is_of_file && place.is_none() {
+                    failure.message = format!("{}: {}", path.display(), failure.message);
+                }
+                if is_misread {
+                    failure = failure.help(format_args!(
+                        "`layers check {}` shows what is odd in the layer; a text that opens a code fence or a comment has to close it",
+                        path.display()
+                    ));
+                }
+                failure
+            }
             ChangeError::NoSuchNote { .. } => Self::new(Exit::Findings, &error),
             ChangeError::Moved { .. } => Self::refused(&error),
             ChangeError::Ambiguous { .. } => Self::refused(&error)

@@ -111,7 +111,8 @@ fn write_temporary(
         .tempfile_in(folder)
         .on::<WriteError>(Action::CreateTemporary, path)?;
     prepare(temporary.as_file())?;
-    temporary.write_all(bytes).on::<WriteError>(Action::WriteTemporary, path)?;
+    // By the file itself: the wrapper's errors name the temporary file, which is gone then.
+    temporary.as_file_mut().write_all(bytes).on::<WriteError>(Action::WriteTemporary, path)?;
     temporary.as_file().sync_all().on::<WriteError>(Action::SyncTemporary, path)?;
     Ok(temporary)
 }

@@ -5,7 +5,6 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use super::error::WorkspaceError;
-use crate::files::Action;
 
 /// The world as one process sees it. Empty values count as unset.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,11 +28,7 @@ pub struct Env {
 impl Env {
     /// This process's environment. The options are left for the caller to fill in.
     pub fn from_process() -> Result<Self, WorkspaceError> {
-        let cwd = env::current_dir().map_err(|source| WorkspaceError::Io {
-            action: Action::Inspect,
-            path: PathBuf::from("."),
-            source,
-        })?;
+        let cwd = env::current_dir().map_err(|source| WorkspaceError::NoWorkingDirectory { source })?;
         // What is not UTF-8 is no key; made lossy, it is refused with its name.
         let key = |value: OsString| value.to_string_lossy().into_owned();
         Ok(Self {

@@ -25,6 +25,18 @@ pub enum WorkspaceError {
     /// The default root lies in the home folder, and there is none.
     #[error("$HOME is not set, so there is no default root; give --root or set $LAYERS_ROOT")]
     NoHome,
+    /// Something else stands where the root should be.
+    #[error("the root {path} is no folder; give --root or set $LAYERS_ROOT to one", path = path.display())]
+    NoFolder {
+        /// The root.
+        path: PathBuf,
+    },
+    /// The working directory is gone or closed to us, so no project is known.
+    #[error("the working directory cannot be found ({source}); change into a folder that exists")]
+    NoWorkingDirectory {
+        /// The system's answer.
+        source: io::Error,
+    },
     /// A folder that everything depends on cannot be looked at.
     #[error("cannot {action} {path}: {source}", path = path.display())]
     Io {

@@ -45,11 +45,18 @@ impl Root {
     /// `~/.harness`.
     pub fn discover(env: &Env) -> Result<Self, WorkspaceError> {
         let given = |path: &Option<PathBuf>| path.clone().filter(|path| !path.as_os_str().is_empty());
+        let folder = |path: PathBuf, origin| {
+            let root = Self::new(&env.cwd.join(path), origin);
+            match fs::metadata(&root.path) {
+                Ok(found) if !found.is_dir() => Err(WorkspaceError::NoFolder { path: root.path }),
+                _ => Ok(root),
+            }
+        };
         if let Some(path) = given(&env.root_option) {
-            return Ok(Self::new(&env.cwd.join(path), RootOrigin::Flag));
+            return folder(path, RootOrigin::Flag);
         }
         if let Some(path) = given(&env.layers_root) {
-            return Ok(Self::new(&env.cwd.join(path), RootOrigin::Variable));
+            return folder(path, RootOrigin::Variable);
         }
         let home = given(&env.home).ok_or(WorkspaceError::NoHome)?;
         let home = env.cwd.join(home);

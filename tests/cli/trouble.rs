@@ -146,3 +146,106 @@ fn a_move_that_fails_half_way_is_undone() {
     assert_eq!(scene.read(HOME), note);
     assert_eq!(scene.read("home/.harness/harness-state.md"), "---\nid: g\n---\n\nx\n");
 }
+
+#[test]
+fn a_root_that_is_no_folder_is_named_once() {
+    let scene = Scene::new().file("app/notes.txt", "mine\n");
+    for args in [&["list"][..], &["add", "x"], &["render", "--model", "a/m"], &["status"], &["check"]] {
+        let ran = scene.run(&[args, &["--root", "notes.txt"]].concat()).ends(2);
+        assert!(
+            ran.err.contains("@/app/notes.txt is no folder") && ran.err.lines().count() == 1,
+            "{}",
+            ran.err
+        );
+    }
+    let scene = scene.var("LAYERS_ROOT", "/dev/null");
+    scene.run(&["list"]).ends(2).says("set $LAYERS_ROOT");
+    assert_eq!(scene.read("app/notes.txt"), "mine\n");
+}
+
+#[test]
+fn a_working_directory_that_is_gone_is_said() {
+    let scene = Scene::new();
+    let script =
+        format!("mkdir gone && cd gone && rmdir ../gone && exec {} list", env!("CARGO_BIN_EXE_layers"));
+    let run = std::process::Command::new("sh")
+        .args(["-c", &script])
+        .current_dir(scene.path("app"))
+        .output()
+        .unwrap();
+    let err = String::from_utf8_lossy(&run.stderr);
+    assert_eq!(run.status.code(), Some(4), "{err}");
+    assert!(err.contains("change into a folder that exists"), "{err}");
+}
+
+/// A layer that is left out is not an empty one.
+#[test]
+fn a_folder_in_place_of_a_layer_is_not_no_notes() {
+    let scene = Scene::new().file("home/.harness/harness-state/app.md/x", "");
+    let ran = scene.run(&["list"]).ends(4).says("is a folder, not a file");
+    assert!(!ran.err.contains("no notes here yet"), "{}", ran.err);
+}
+
+/// Killed at any moment, a writer leaves a whole layer, and what was acknowledged stays.
+#[test]
+fn killed_writers_leave_whole_layers() {
+    let scene = Scene::new();
+    let mut acknowledged = Vec::new();
+    for round in 0..4 {
+        let mut children: Vec<_> = (0..20)
+            .map(|at| {
+                let id = format!("k{round}-{at}");
+                let mut command = scene.command(&["add", "-q", "--id", &id, "A note."]);
+                command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+                (id, command.spawn().unwrap())
+            })
+            .collect();
+        std::thread::sleep(Duration::from_millis(5 + 10 * round));
+        for (_, child) in children.iter_mut().step_by(2) {
+            child.kill().unwrap();
+        }
+        for (id, mut child) in children {
+            if child.wait().unwrap().success() {
+                acknowledged.push(id);
+            }
+        }
+        scene.run(&["check"]).ok();
+    }
+    let list = scene.run(&["list", "--json"]).ok();
+    for id in &acknowledged {
+        assert!(list.contains(&format!("\"{id}\"")), "{id} is lost");
+    }
+    assert!(!acknowledged.is_empty());
+    scene.run(&["add", "--id", "after", "x"]).ok();
+}
+
+/// Two agents at once: nothing that was acknowledged is lost, no reader sees half a layer.
+#[test]
+fn readers_never_see_half_a_layer() {
+    for form in ["front-matter", "bullets"] {
+        let scene = &Scene::new();
+        std::thread::scope(|scope| {
+            let writers: Vec<_> = (0..8)
+                .map(|writer| {
+                    scope.spawn(move || {
+                        for at in 0..20 {
+                            let id = format!("w{writer}-{at}");
+                            scene.run(&["add", "-q", "--form", form, "--id", &id, "A note."]).ok();
+                        }
+                    })
+                })
+                .collect();
+            let mut last = 0;
+            while !writers.iter().all(std::thread::ScopedJoinHandle::is_finished) {
+                let seen: serde_json::Value =
+                    serde_json::from_str(&scene.run(&["list", "--json"]).ok()).unwrap();
+                let count = seen.as_array().unwrap().len();
+                assert!(count >= last, "{count} notes after {last}");
+                last = count;
+            }
+        });
+        let list: serde_json::Value = serde_json::from_str(&scene.run(&["list", "--json"]).ok()).unwrap();
+        assert_eq!(list.as_array().unwrap().len(), 160);
+        scene.run(&["check"]).ok();
+    }
+}
