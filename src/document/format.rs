@@ -339,7 +339,8 @@ impl Document {
         let eol = self.eol();
         let is_bullet = |note: Note<'_>| note.form() == Form::Bullet && note.state() == State::Good;
         // A list item closes what is opened in it; a body would take along all that follows.
-        let is_open = |note: Note<'_>| opaque::opaque_spans(&note.content(), 0).last().is_some_and(|last| last.is_open);
+        let is_open =
+            |note: Note<'_>| opaque::opaque_spans(&note.content(), 0).last().is_some_and(|last| last.is_open);
         let is_turned = |note: Note<'_>| is_bullet(note) && !is_open(note);
         for note in self.notes().filter(|note| is_bullet(*note) && is_open(*note)) {
             left.push(Left {

@@ -8,6 +8,9 @@ use serde_json::Value;
 
 use super::scene::{HOME, Scene};
 
+/// A note of an id and a text, in one of the forms.
+type Written<'a> = dyn Fn(&str, &str) -> String + 'a;
+
 const REPO: &str = "app/.harness/app.md";
 
 /// A text as the private layer and as the repository's, with either line end.
@@ -56,7 +59,11 @@ fn metadata_that_does_not_parse_is_never_rewritten() {
         scene.run(&["add", "--layer", layer_of(path), "--id", "n3", "New."]).ok();
         scene.run(&["keep", "n2", "n3", "n4"]).ok();
         let refused = scene.run(&["edit", "n1", "--importance", "0.5"]).ends(3);
-        assert!(refused.err.contains(":1:1: error: n1:") && refused.err.contains("mend it first"), "{}", refused.err);
+        assert!(
+            refused.err.contains(":1:1: error: n1:") && refused.err.contains("mend it first"),
+            "{}",
+            refused.err
+        );
         scene.run(&["keep", "n1"]).ends(3);
         scene.run(&["fmt"]).ok();
         let now = scene.read(path);
@@ -208,13 +215,12 @@ fn conflict_markers_in_a_fence_are_text() {
 
 #[test]
 fn what_git_makes_of_two_appended_notes_holds_both() {
-    let note = |id: &str, text: &str| {
-        format!("\n---\nid: {id}\nkind: memory\nimportance: 0.50\n---\n\n{text}\n")
-    };
+    let note =
+        |id: &str, text: &str| format!("\n---\nid: {id}\nkind: memory\nimportance: 0.50\n---\n\n{text}\n");
     let bullet = |id: &str, text: &str| {
         format!("- **[{id}]** (importance 0.50) {text}\n  - evidence: {text}'s\n  - scope: project (app)\n")
     };
-    let forms: [(String, &dyn Fn(&str, &str) -> String); 2] = [
+    let forms: [(String, &Written<'_>); 2] = [
         ("---\nid: n1\nkind: memory\n---\n\nalpha\n".to_owned(), &note),
         (format!("## Memory facts\n\n{}", bullet("n1", "alpha")), &bullet),
     ];
@@ -267,7 +273,10 @@ fn a_copied_note_loses_neither_body() {
             let both: Vec<String> = notes(&scene).into_iter().map(|(_, content)| content).collect();
             assert_eq!(both, ["Use Redis.", "Use Memcached for tests."]);
             scene.run(&["check"]).ends(1).prints("[duplicate-id]");
-            scene.run(&["edit", "n1", "--importance", "0.9"]).ends(3).says("2 notes of this layer have the id n1");
+            scene
+                .run(&["edit", "n1", "--importance", "0.9"])
+                .ends(3)
+                .says("2 notes of this layer have the id n1");
             scene.run(&["keep", "n1"]).ends(3);
             scene.run(&["move", "n1", "global"]).ends(3);
             assert_eq!(scene.read(path), text);
@@ -315,7 +324,9 @@ fn a_note_does_not_break_out_of_the_block() {
             match event {
                 Event::Start(Tag::Heading { .. }) => headings += 1,
                 Event::Start(Tag::Item) => items += 1,
-                Event::Start(Tag::HtmlBlock | Tag::BlockQuote(_) | Tag::Table(_)) | Event::Rule => others += 1,
+                Event::Start(Tag::HtmlBlock | Tag::BlockQuote(_) | Tag::Table(_)) | Event::Rule => {
+                    others += 1;
+                }
                 _ => {}
             }
         }
@@ -326,7 +337,11 @@ fn a_note_does_not_break_out_of_the_block() {
         let xml = scene.run(&["render", "--format", "xml"]).ok();
         let tags = |xml: &str| xml.to_lowercase().replace(' ', "").matches("harness_state>").count();
         // The frame, once; text has no `<` left to make another.
-        assert_eq!(xml.matches("<harness_state>").count() + xml.matches("</harness_state>").count(), 2, "{xml}");
+        assert_eq!(
+            xml.matches("<harness_state>").count() + xml.matches("</harness_state>").count(),
+            2,
+            "{xml}"
+        );
         assert!(tags(&xml) >= 2 && xml.trim_end().ends_with("</harness_state>"), "{xml}");
         assert_eq!(xml.matches("<note ").count(), bodies.len(), "{xml}");
         assert_eq!(xml.matches('<').count(), 2 + 2 + 2 * bodies.len(), "{xml}");
@@ -344,12 +359,17 @@ fn a_note_does_not_break_out_of_the_block() {
 
 #[test]
 fn the_important_note_at_the_end_is_shown_whole_whatever_it_is_called() {
-    for (form, name) in [("front-matter", "zz"), ("bullets", "zz"), ("bullets", "AA.1"), ("front-matter", "00")] {
+    for (form, name) in
+        [("front-matter", "zz"), ("bullets", "zz"), ("bullets", "AA.1"), ("front-matter", "00")]
+    {
         let mut text = if form == "bullets" { "## Memory facts\n\n".to_owned() } else { String::new() };
         let long = "z".repeat(400);
         for at in 0..41 {
-            let (id, importance, content) =
-                if at == 40 { (name.to_owned(), "1.00", &*long) } else { (format!("a{at:02}"), "0.10", "small") };
+            let (id, importance, content) = if at == 40 {
+                (name.to_owned(), "1.00", &*long)
+            } else {
+                (format!("a{at:02}"), "0.10", "small")
+            };
             text += &match form {
                 "bullets" => format!("- **[{id}]** (importance {importance}) {content}\n"),
                 _ => format!("---\nid: \"{id}\"\nimportance: {importance}\n---\n\n{content}\n\n"),

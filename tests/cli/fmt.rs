@@ -52,9 +52,9 @@ fn conversions_go_both_ways() {
 #[test]
 fn a_conversion_changes_no_audience_and_no_importance() {
     let header = "---\nlayer: project\nmodel: a/m\nimportance: 0.7\n---\n\n";
-    let blocks = "---\nid: n1\n---\n\nFrom the header.\n\n---\nid: n2\nmodel:\nimportance: 0.2\n---\n\nNobody's.\n";
-    let bullets =
-        "## Memory facts\n\n- **[n1]** From the header.\n- **[n2]** (importance 0.20) Nobody's.\n  - model:\n";
+    let blocks =
+        "---\nid: n1\n---\n\nFrom the header.\n\n---\nid: n2\nmodel:\nimportance: 0.2\n---\n\nNobody's.\n";
+    let bullets = "## Memory facts\n\n- **[n1]** From the header.\n- **[n2]** (importance 0.20) Nobody's.\n  - model:\n";
     let told = |scene: &Scene| {
         let notes: serde_json::Value = serde_json::from_str(&scene.run(&["list", "--json"]).ok()).unwrap();
         let tell = |note: &serde_json::Value| {

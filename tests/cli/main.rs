@@ -12,6 +12,7 @@ mod help;
 mod init;
 mod listing;
 mod moving;
+mod pi;
 mod pipes;
 mod render;
 mod scene;
