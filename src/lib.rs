@@ -49,6 +49,7 @@
 //! | [`effective`] | which notes of the layers in reach count |
 //! | [`select`] | which of them fit into the block |
 //! | [`render`] | the block |
+//! | [`merge`] | what changed between two versions, applied to a third |
 //! | [`export`] | the files that pi-continual-harness writes |
 //! | | *below: IO* |
 //! | [`files`] | reading and atomically replacing text files, the lock |
@@ -69,6 +70,7 @@ pub mod document;
 pub mod effective;
 pub mod export;
 pub mod files;
+pub mod merge;
 pub mod note;
 pub mod reach;
 pub mod render;

@@ -233,6 +233,11 @@ impl Document {
         Presence::Absent
     }
 
+    /// Whether an id stands nowhere in the layer. Only then its note may be taken for gone.
+    pub fn is_absent(&self, id: &str) -> bool {
+        self.presence(id) == Presence::Absent
+    }
+
     /// Whether any note is a later, equal copy of another.
     pub fn has_equal_copies(&self) -> bool {
         self.diagnostics.iter().any(|found| matches!(found.problem, Problem::EqualCopy(..)))

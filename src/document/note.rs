@@ -121,6 +121,11 @@ impl<'a> Note<'a> {
             .map(|segment| segment.span)
     }
 
+    /// Whether its bytes stand together, without prose in between.
+    pub fn is_contiguous(self) -> bool {
+        self.own_spans().nth(1).is_none()
+    }
+
     /// The bytes that are its own, without prose in between.
     pub fn own_bytes(self) -> Cow<'a, str> {
         let mut own = self.own_spans().map(|span| span.of(&self.document.source));
