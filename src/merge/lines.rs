@@ -1,5 +1,7 @@
 //! Line-level three-way merge of texts, where one side has the last word. Knows no notes.
 
+use std::collections::HashMap;
+
 use similar::{MergeResolution, TextMerge};
 
 /// What happens where both sides changed the same lines.
@@ -28,6 +30,9 @@ pub(super) fn merge(base: &str, ours: &str, theirs: &str, overlap: Overlap) -> (
     if ours == base {
         return (theirs.to_owned(), Vec::new());
     }
+    if is_carried_out(base, ours, theirs) {
+        return (ours.to_owned(), Vec::new());
+    }
     // A last line without its end would differ from the same line with one.
     let [base, ours, theirs] =
         [base, ours, theirs].map(|text| if text.is_empty() { String::new() } else { format!("{text}\n") });
@@ -55,6 +60,20 @@ pub(super) fn merge(base: &str, ours: &str, theirs: &str, overlap: Overlap) -> (
     }
     out.truncate(out.trim_end_matches('\n').len());
     (out, lost)
+}
+
+/// Whether `ours` already has every line that `theirs` added and none that it removed.
+/// Where lines repeat, alignment alone would add them once more.
+fn is_carried_out(base: &str, ours: &str, theirs: &str) -> bool {
+    let mut counts: HashMap<&str, [usize; 3]> = HashMap::new();
+    for (side, text) in [base, ours, theirs].into_iter().enumerate() {
+        for line in text.lines() {
+            counts.entry(line).or_default()[side] += 1;
+        }
+    }
+    let mut changed = counts.values().filter(|[base, _, theirs]| base != theirs).peekable();
+    changed.peek().is_some()
+        && changed.all(|[base, ours, theirs]| if theirs > base { ours >= theirs } else { ours <= theirs })
 }
 
 #[cfg(test)]

@@ -48,12 +48,13 @@ impl Skeleton {
 
 /// Whether two versions differ in their prose, empty lines aside.
 pub(super) fn differs(one: &Document, other: &Document) -> bool {
-    let lines = |document: &Document| {
-        let skeleton = Skeleton::of(document, |_| false);
-        let lines = skeleton.text.lines().map(str::trim_end).filter(|line| !line.is_empty());
-        lines.map(str::to_owned).collect::<Vec<_>>()
-    };
-    lines(one) != lines(other)
+    let [one, other] = [one, other].map(|document| Skeleton::of(document, |_| false).text);
+    !words(&one).eq(words(&other))
+}
+
+/// The lines that are not empty, without blanks at their end.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().map(str::trim_end).filter(|line| !line.is_empty())
 }
 
 /// Carries the prose changes from `from` to `to` onto `target`, whose notes are merged
@@ -73,6 +74,10 @@ pub(super) fn merge(from: &Document, to: &Document, target: &Document) -> (Strin
         let (mine, other) = (&our_lines[range.clone()], &theirs[region.theirs_range()]);
         let prose =
             |lines: &[&str]| lines.iter().filter(|line| !line.starts_with(NOTE)).copied().collect::<String>();
+        // Empty lines come and go with the notes; they are nobody's words.
+        if words(&prose(mine)).eq(words(&prose(other))) {
+            continue;
+        }
         match region.resolution() {
             MergeResolution::Theirs => {
                 let eol = if target.source().contains("\r\n") { "\r\n" } else { "\n" };
@@ -98,10 +103,8 @@ pub(super) fn merge(from: &Document, to: &Document, target: &Document) -> (Strin
             }
             MergeResolution::Conflict => {
                 let (kept, gone) = (prose(mine), prose(other));
-                if kept.trim() != gone.trim() {
-                    let text = |text: String| text.trim_end_matches('\n').to_owned();
-                    lost.push(LostLines { kept: text(kept), lost: text(gone) });
-                }
+                let text = |text: String| text.trim_end_matches('\n').to_owned();
+                lost.push(LostLines { kept: text(kept), lost: text(gone) });
             }
             _ => {}
         }
