@@ -1,7 +1,5 @@
 //! Laws of the change algebra over generated layers of both forms.
 
-#![expect(clippy::unwrap_used, reason = "a test")]
-
 use std::collections::BTreeMap;
 
 use harness_layers::document::{Document, Field, Form};
@@ -110,26 +108,26 @@ impl Layer {
         let mut layer = self.clone();
         for act in acts {
             let len = layer.notes.len();
-            let mut note = |at: &prop::sample::Index| (len > 0).then(|| at.index(len.max(1)));
+            let note = |at: &prop::sample::Index| (len > 0).then(|| at.index(len.max(1)));
             match act {
                 Act::Importance(at, value) => {
                     if let Some(at) = note(at) {
-                        layer.notes[at].importance = *value
+                        layer.notes[at].importance = *value;
                     }
                 }
                 Act::Model(at, value) => {
                     if let Some(at) = note(at) {
-                        layer.notes[at].model = *value
+                        layer.notes[at].model = *value;
                     }
                 }
                 Act::Title(at, value) => {
                     if let Some(at) = note(at) {
-                        layer.notes[at].title = *value
+                        layer.notes[at].title = *value;
                     }
                 }
                 Act::Evidence(at, value) => {
                     if let Some(at) = note(at) {
-                        layer.notes[at].evidence.clone_from(value)
+                        layer.notes[at].evidence.clone_from(value);
                     }
                 }
                 Act::Line(at, line, value) => {
@@ -140,12 +138,12 @@ impl Layer {
                 }
                 Act::NewLine(at, value) => {
                     if let Some(at) = note(at) {
-                        layer.notes[at].content.push(*value)
+                        layer.notes[at].content.push(*value);
                     }
                 }
                 Act::Comment(at) => {
                     if let Some(at) = note(at) {
-                        layer.notes[at].comment ^= true
+                        layer.notes[at].comment ^= true;
                     }
                 }
                 Act::Remove(at) => {
@@ -155,7 +153,7 @@ impl Layer {
                 }
                 Act::Add(small) => {
                     if layer.notes.iter().all(|note| note.id != small.id) {
-                        layer.notes.push(small.clone())
+                        layer.notes.push(small.clone());
                     }
                 }
                 Act::Prose(at, value) => {
@@ -166,7 +164,7 @@ impl Layer {
                 }
                 Act::Swap(at) => {
                     if len > 1 {
-                        layer.notes.swap(at.index(len), 0)
+                        layer.notes.swap(at.index(len), 0);
                     }
                 }
             }

@@ -59,7 +59,7 @@ fn merged(base: &Document, offline: &Document, online: &Document) -> Applied {
 }
 
 fn value(note: Option<Note<'_>>, field: &Field) -> Option<String> {
-    note?.get(field).map(|text| text.into_owned())
+    note?.get(field).map(std::borrow::Cow::into_owned)
 }
 
 #[test]

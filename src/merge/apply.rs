@@ -141,7 +141,7 @@ fn carry_out(target: &Document, steps: Vec<Step>, waiting: &mut Vec<Waiting>) ->
 fn moved(change: Change, before: &Document, now: &Document) -> Option<Change> {
     let index = |index: usize| {
         let id = id_of(before.note_at(index)?).into_owned();
-        now.notes().find(|note| id_of(*note) == id).map(|note| note.index())
+        now.notes().find(|note| id_of(*note) == id).map(Note::index)
     };
     Some(match change {
         Change::Set { note, field, text } => Change::Set { note: index(note)?, field, text },
@@ -190,7 +190,7 @@ impl Sides<'_> {
                 let place = self.newer.map_or(Place::End, |newer| place_of(newer, set.to, target));
                 vec![Change::Insert { note: new.clone(), form: target.form(), place }]
             }
-            (NoteChange::Removed(_), None) | (NoteChange::Respelled, None) => Vec::new(),
+            (NoteChange::Removed(_) | NoteChange::Respelled, None) => Vec::new(),
             (NoteChange::Changed(_), None) => {
                 if let Some(newer) = self.newer {
                     losses.push(Loss {
@@ -269,23 +269,19 @@ fn settle_fields(
         let value = if now_or_base == change.from {
             change.to.clone()
         } else {
-            match (field, &now, &change.to) {
-                (Field::Content | Field::Evidence | Field::Tags, Some(now), Some(to)) => {
-                    let overlap = if *field == Field::Content { Overlap::LastWord } else { Overlap::Both };
-                    let base = change.from.as_deref().unwrap_or_default();
-                    let (text, lost) = lines::merge(base, now, to, overlap);
-                    losses.extend(lost.into_iter().map(|lines| loss(Some(id), Some(field), lines)));
-                    Some(text)
-                }
-                _ => {
-                    let lost = Lost::Value {
-                        field: Some(field.clone()),
-                        kept: now.clone(),
-                        lost: change.to.clone(),
-                    };
-                    losses.push(Loss { id: Some(id.to_owned()), lost });
-                    now.clone()
-                }
+            let is_text = matches!(field, Field::Content | Field::Evidence | Field::Tags);
+            if let (true, Some(now), Some(to)) = (is_text, &now, &change.to) {
+                // A list of reasons or words holds both sides' additions.
+                let overlap = if *field == Field::Content { Overlap::LastWord } else { Overlap::Both };
+                let base = change.from.as_deref().unwrap_or_default();
+                let (text, lost) = lines::merge(base, now, to, overlap);
+                losses.extend(lost.into_iter().map(|lines| loss(Some(id), Some(field), lines)));
+                Some(text)
+            } else {
+                let lost =
+                    Lost::Value { field: Some(field.clone()), kept: now.clone(), lost: change.to.clone() };
+                losses.push(Loss { id: Some(id.to_owned()), lost });
+                now.clone()
             }
         };
         if value == now {

@@ -52,7 +52,7 @@ impl<'a> ChangeSet<'a> {
             }
             match before.first(&id) {
                 None if note.state() == State::Good => {
-                    notes.push((id.into_owned(), NoteChange::Added(NewNote::of(note))))
+                    notes.push((id.into_owned(), NoteChange::Added(NewNote::of(note))));
                 }
                 Some(old) if note.state() == State::Good && old.state() == State::Good => {
                     let changed = differences(old, note);
