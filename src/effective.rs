@@ -2,8 +2,8 @@
 //! projects, models, states. Pure: the layers are given, lowest precedence first.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
+use foldhash::{HashMap, HashMapExt as _};
 use sha2::{Digest, Sha256};
 
 use crate::config::Orphans;
@@ -72,36 +72,30 @@ pub fn id_of(note: Note<'_>) -> Cow<'_, str> {
 pub fn judge<'a>(layers: &[InReach<'a>], audience: &Audience<'_>) -> Vec<Judged<'a>> {
     let total = layers.iter().map(|layer| layer.document.notes().len()).sum();
     let mut judged: Vec<Judged<'a>> = Vec::with_capacity(total);
-    // The highest layer that holds an id for this project. Only needed where there is
-    // more than one layer with notes.
-    let is_alone = layers.iter().filter(|layer| layer.document.notes().len() > 0).count() < 2;
+    // The highest layer that holds an id for this project. The lowest layer shadows none.
+    let lowest = layers.iter().position(|layer| layer.document.notes().len() > 0).unwrap_or(0);
     let mut highest: HashMap<&'a str, usize> = HashMap::new();
     for (index, layer) in layers.iter().enumerate() {
         for note in layer.document.notes() {
             let is_here = is_in_project(layer.kind, note, audience);
             if is_here
-                && !is_alone
+                && index > lowest
                 && let Some(id) = note.id()
             {
                 highest.insert(id, index);
             }
             let standing = if is_here {
-                let is_copy = layer.document.is_equal_copy(note);
-                standing_of(note, audience, is_copy)
+                standing_of(note, audience, layer.document.is_equal_copy(note))
             } else {
                 Standing::OtherProject
             };
             judged.push(Judged { layer: index, note, id: id_of(note), standing, shadowed_by: None });
         }
     }
-    if !is_alone {
+    if !highest.is_empty() {
         for one in &mut judged {
-            let Some(holder) =
-                one.note.id().and_then(|id| highest.get(id)).filter(|holder| **holder > one.layer)
-            else {
-                continue;
-            };
-            if one.standing != Standing::OtherProject {
+            let holder = one.note.id().and_then(|id| highest.get(id)).filter(|holder| **holder > one.layer);
+            if let Some(holder) = holder.filter(|_| one.standing != Standing::OtherProject) {
                 one.standing = Standing::Shadowed;
                 one.shadowed_by = Some(*holder);
             }

@@ -74,13 +74,37 @@ impl Field {
 
     /// The named field of a key, if the format knows it.
     pub fn known(key: &str) -> Option<Self> {
-        NAMED.iter().find(|(_, name)| *name == key).map(|(field, _)| field.clone())
+        // A match is compiled to comparisons of whole words; this runs for every key.
+        Some(match key {
+            "id" => Self::Id,
+            "kind" => Self::Kind,
+            "title" => Self::Title,
+            "scope" => Self::Scope,
+            "project" => Self::Project,
+            "model" => Self::Model,
+            "importance" => Self::Importance,
+            "active" => Self::Active,
+            "evidence" => Self::Evidence,
+            "approval" => Self::Approval,
+            "trust" => Self::Trust,
+            "source" => Self::Source,
+            "created" => Self::Created,
+            "updated" => Self::Updated,
+            "version" => Self::Version,
+            "tags" => Self::Tags,
+            "protected" => Self::Protected,
+            _ => return None,
+        })
     }
 
     /// The field that a sub-bullet of the bullet form names, in any case. The id
     /// and the kind of a bullet stand elsewhere and are no sub-bullets.
     pub(super) fn of_sub_bullet(name: &str) -> Option<Self> {
-        NAMED[2..].iter().find(|(_, known)| known.eq_ignore_ascii_case(name)).map(|(field, _)| field.clone())
+        let known = Self::known(name).or_else(|| {
+            let has_capitals = name.bytes().any(|byte| byte.is_ascii_uppercase());
+            has_capitals.then(|| Self::known(&name.to_ascii_lowercase())).flatten()
+        });
+        known.filter(|field| !matches!(field, Self::Id | Self::Kind))
     }
 
     /// All named fields in canonical order, without the content.
@@ -148,3 +172,15 @@ impl Entry {
 }
 
 use crate::text::Span;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_named_field_is_known_by_its_key() {
+        for (field, key) in NAMED {
+            assert_eq!(Field::known(key), Some(field));
+        }
+    }
+}

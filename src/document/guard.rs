@@ -2,7 +2,7 @@
 //! swallows, and whether an id still stands somewhere in the text. A mistake in the
 //! text is never a deletion (01-format, "Both forms").
 
-use std::collections::HashMap;
+use foldhash::{HashMap, HashMapExt as _};
 
 use memchr::memmem;
 

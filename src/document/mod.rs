@@ -18,6 +18,7 @@ mod guard;
 mod note;
 mod opaque;
 mod parse;
+mod plain;
 mod respell;
 mod spell;
 mod verify;

@@ -10,9 +10,11 @@ use crate::text::{Line, Span, is_blank, trim_blanks, trim_blanks_end};
 use super::bullet::{self, Heading};
 use super::diagnostic::{Diagnostic, Problem};
 use super::field::{Entry, Field, Style};
-use super::note::{Content, Form, NoteData, State};
+use super::note::{Content, Form, Hot, NoteData, State};
 use super::opaque::{self, Opaque};
-use super::{Document, HeaderData, Section, Segment, SegmentKind, continuation, escape, guard, note, yaml};
+use super::{
+    Document, HeaderData, Section, Segment, SegmentKind, continuation, escape, guard, note, plain, yaml,
+};
 
 const BOM: char = '\u{FEFF}';
 
@@ -86,6 +88,9 @@ pub(super) fn parse(source: String, in_full: bool) -> Document {
     }
     parser.close();
     parser.emit_to(source.len(), SegmentKind::Prose);
+    for note in &mut parser.notes {
+        note.hot = Hot::of(&parser.entries[note.entries.clone()]);
+    }
     let Parser { segments, notes, entries, pieces, header, mut sections, diagnostics, opaque, .. } = parser;
     if let Some(last) = sections.last_mut().filter(|last| last.end == 0) {
         last.end = source.len();
@@ -136,17 +141,15 @@ impl Parser<'_> {
 
     /// The layer header, if the text starts with one; gives the offset behind it.
     fn layer_header(&mut self, first: Line) -> Option<usize> {
-        let block = yaml::is_rule(first.text(self.source)).then(|| yaml::block_at(self.source, first))??;
+        if !yaml::is_rule(first.text(self.source)) {
+            return None;
+        }
         let kept = self.entries.len();
-        let is_header = block.is_closed
-            && matches!(
-                yaml::read(self.source, block.yaml, &mut self.entries, self.in_full),
-                yaml::Reading::Mapping
-            )
-            && {
-                let has = |key: &str| self.entries[kept..].iter().any(|entry| entry.field.key() == key);
-                has("layer") && !has("id") && !has("kind")
-            };
+        let (block, reading) = self.block(first)?;
+        let is_header = block.is_closed && matches!(reading, yaml::Reading::Mapping) && {
+            let has = |key: &str| self.entries[kept..].iter().any(|entry| entry.field.key() == key);
+            has("layer") && !has("id") && !has("kind")
+        };
         if !is_header {
             self.entries.truncate(kept);
             return None;
@@ -161,7 +164,9 @@ impl Parser<'_> {
     /// Reads the line and gives the offset of the next one to read.
     fn line(&mut self, line: Line) -> usize {
         let text = line.text(self.source);
-        if trim_blanks(text).is_empty() {
+        let is_blank =
+            !text.as_bytes().first().is_some_and(u8::is_ascii_graphic) && trim_blanks(text).is_empty();
+        if is_blank {
             if let Open::Bullet(open) = &mut self.open {
                 open.empty_lines += 1;
             }
@@ -243,22 +248,34 @@ impl Parser<'_> {
         line.end
     }
 
-    /// A metadata block: a note, or text that goes with what is open.
-    fn metadata_block(&mut self, opening: Line) -> Option<usize> {
+    /// The block that a `---` line begins, and what it says; its fields are added.
+    fn block(&mut self, opening: Line) -> Option<(yaml::Block, yaml::Reading)> {
+        if !self.in_full
+            && let Some(block) = plain::block_at(self.source, opening, &mut self.entries)
+        {
+            return Some((block, yaml::Reading::Mapping));
+        }
         let block = yaml::block_at(self.source, opening)?;
-        let kept = self.entries.len();
-        let problem = if block.is_closed {
-            match yaml::read(self.source, block.yaml, &mut self.entries, self.in_full) {
-                yaml::Reading::Mapping => None,
-                yaml::Reading::Other => return None,
-                yaml::Reading::Broken(diagnostic) => {
-                    self.entries.truncate(kept);
-                    Some(diagnostic)
-                }
-            }
+        let reading = if block.is_closed {
+            yaml::read(self.source, block.yaml, &mut self.entries)
         } else {
             let span = Span::new(opening.start, opening.text_end);
-            Some(Diagnostic { problem: Problem::UnclosedBlock, span })
+            yaml::Reading::Broken(Diagnostic { problem: Problem::UnclosedBlock, span })
+        };
+        Some((block, reading))
+    }
+
+    /// A metadata block: a note, or text that goes with what is open.
+    fn metadata_block(&mut self, opening: Line) -> Option<usize> {
+        let kept = self.entries.len();
+        let (block, reading) = self.block(opening)?;
+        let problem = match reading {
+            yaml::Reading::Mapping => None,
+            yaml::Reading::Other => return None,
+            yaml::Reading::Broken(diagnostic) => {
+                self.entries.truncate(kept);
+                Some(diagnostic)
+            }
         };
         let is_note = if problem.is_some() {
             has_note_key(self.source, block.yaml)
@@ -346,6 +363,7 @@ impl Parser<'_> {
             head_end: block.end,
             indent: 0,
             is_editable,
+            hot: None,
         });
         self.open = if block.is_closed { Open::Body(index) } else { Open::Nothing };
     }
@@ -450,6 +468,7 @@ impl Parser<'_> {
             head_end: bullet.id_end,
             indent: bullet.indent,
             is_editable: true,
+            hot: None,
         });
         self.open = Open::Bullet(OpenBullet {
             note: index,

@@ -1,6 +1,6 @@
 //! The metadata blocks of the front-matter form: where they begin and end, and what
-//! they say. The YAML library decides what a block says; plain `key: value` lines are
-//! read without it, by rules narrow enough to agree with it (held by a property test).
+//! they say. The YAML library decides what a block says. (`plain` reads the blocks about
+//! which there can be no doubt.)
 
 use serde_yaml::Value;
 
@@ -143,66 +143,6 @@ pub(super) enum Reading {
     Broken(Diagnostic),
 }
 
-/// Reads a block and appends its fields to `entries`, in the order of the file.
-/// `in_full` asks the library always.
-pub(super) fn read(source: &str, yaml: Span, entries: &mut Vec<Entry>, in_full: bool) -> Reading {
-    let kept = entries.len();
-    if !in_full && read_plain(source, yaml, entries) {
-        return Reading::Mapping;
-    }
-    entries.truncate(kept);
-    read_with_library(source, yaml, entries)
-}
-
-/// Reads a block of `key: value` lines with values that cannot mean anything else.
-/// `false` if there is anything more to it.
-fn read_plain(source: &str, yaml: Span, entries: &mut Vec<Entry>) -> bool {
-    if yaml.len() > MAX_BLOCK {
-        return false;
-    }
-    let kept = entries.len();
-    for line in Lines::within(source, yaml) {
-        let bytes = &source.as_bytes()[line.start..line.text_end];
-        let Some(colon) = memchr::memchr(b':', bytes) else { return false };
-        let key = &source[line.start..line.start + colon];
-        let is_key = key.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'))
-            && key.bytes().next().is_some_and(|b| b.is_ascii_alphabetic())
-            && !is_yaml_word(key);
-        if !is_key || bytes.get(colon + 1) != Some(&b' ') {
-            return false;
-        }
-        let start = line.start + colon + 1;
-        let text = &source[start..line.text_end];
-        let trimmed = text.trim_matches(' ');
-        let start = start + (text.len() - text.trim_start_matches(' ').len());
-        let value = Span::new(start, start + trimmed.len());
-        let (style, text) = match trimmed.as_bytes() {
-            [b'"', inner @ .., b'"'] if is_tame(inner, b'"') => {
-                (Style::Double, Some(trimmed[1..trimmed.len() - 1].into()))
-            }
-            [b'\'', inner @ .., b'\''] if is_tame(inner, b'\'') => {
-                (Style::Single, Some(trimmed[1..trimmed.len() - 1].into()))
-            }
-            _ if is_plain(trimmed) => (Style::Plain, None),
-            _ => return false,
-        };
-        let field = Field::from_key(key);
-        if entries[kept..].iter().any(|entry| entry.field == field) {
-            return false;
-        }
-        entries.push(Entry { field, span: line.span(), value, text, style });
-    }
-    entries.len() > kept
-}
-
-/// Whether the inside of a quoted value holds nothing but ordinary characters.
-fn is_tame(inner: &[u8], quote: u8) -> bool {
-    inner.iter().all(|b| *b != quote && *b != b'\\' && (b' '..0x7F).contains(b))
-        && !inner.starts_with(b" ")
-        && !inner.ends_with(b" ")
-        && !inner.is_empty()
-}
-
 /// Whether an unquoted value on the line of its key is surely that text to YAML.
 pub(super) fn is_plain(value: &str) -> bool {
     let bytes = value.as_bytes();
@@ -230,12 +170,14 @@ pub(super) fn is_plain(value: &str) -> bool {
 }
 
 /// Words that are no text to YAML.
-fn is_yaml_word(text: &str) -> bool {
-    ["null", "true", "false"].iter().any(|word| text.eq_ignore_ascii_case(word))
+pub(super) fn is_yaml_word(text: &str) -> bool {
+    matches!(text.len(), 4 | 5)
+        && ["null", "true", "false"].iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
-/// Reads a block with the library, and finds the lines of its fields.
-fn read_with_library(source: &str, yaml: Span, entries: &mut Vec<Entry>) -> Reading {
+/// Reads a block with the library, and appends its fields to `entries` in the order of
+/// the file.
+pub(super) fn read(source: &str, yaml: Span, entries: &mut Vec<Entry>) -> Reading {
     let text = yaml.of(source);
     let broken = |problem, span| Reading::Broken(Diagnostic { problem, span });
     if text.len() > MAX_BLOCK {
