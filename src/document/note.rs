@@ -73,7 +73,7 @@ impl Hot {
     pub(super) fn of(entries: &[Entry]) -> Option<Self> {
         let mut hot = Self::default();
         for (offset, entry) in entries.iter().enumerate() {
-            if let Some(slot) = Self::slot(&entry.field) {
+            if let Some(slot) = Self::slot(&entry.field()) {
                 hot.0[slot] = u8::try_from(offset + 1).ok()?;
             }
         }
@@ -172,7 +172,7 @@ impl<'a> Note<'a> {
             let offset = usize::from(hot.0[slot]).checked_sub(1)?;
             return self.entries().get(offset);
         }
-        self.entries().iter().rev().find(|entry| entry.field == *field)
+        self.entries().iter().rev().find(|entry| entry.is(field))
     }
 
     /// The text of a field as it stands in the file; `None` if it is absent or empty.
@@ -182,7 +182,7 @@ impl<'a> Note<'a> {
         match field {
             Field::Content => Some(self.content()),
             Field::Evidence if self.form() == Form::Bullet => {
-                let texts = self.entries().iter().filter(|entry| entry.field == Field::Evidence);
+                let texts = self.entries().iter().filter(|entry| entry.is(&Field::Evidence));
                 let mut texts = texts.map(|entry| entry.text(source)).filter(|text| !text.is_empty());
                 let first = texts.next()?;
                 let joined = texts.fold(None, |joined: Option<String>, text| {
@@ -197,7 +197,8 @@ impl<'a> Note<'a> {
             _ => {
                 let entry = self.entry(field)?;
                 let text = Some(entry.text(source)).filter(|text| !text.is_empty())?;
-                let is_one_line = matches!(entry.style, Style::Plain | Style::Single | Style::Double);
+                let is_one_line =
+                    matches!(entry.style(), Style::Plain | Style::Single | Style::Double | Style::Tame(_));
                 if *field == Field::Tags && is_one_line && text.contains(',') {
                     // `tags: a, b`, as people write it and a bullet has to.
                     return Some(Cow::Owned(escape::normal_evidence(&text.replace(',', "\n"))));
@@ -268,7 +269,7 @@ impl<'a> Note<'a> {
             Some((Scope::Project, slug)) if self.form() == Form::Bullet => {
                 // A later line without a slug leaves the slug of an earlier one.
                 let earlier = || {
-                    let scopes = self.entries().iter().rev().filter(|entry| entry.field == Field::Scope);
+                    let scopes = self.entries().iter().rev().filter(|entry| entry.is(&Field::Scope));
                     let mut slugs = scopes.map(|entry| {
                         let text = entry.text(source);
                         bullet::scope(text, Span::new(0, text.len()))
@@ -332,8 +333,8 @@ impl<'a> Note<'a> {
     pub fn fields(self) -> Vec<Field> {
         let mut fields: Vec<Field> = Vec::new();
         for entry in self.entries() {
-            if !fields.contains(&entry.field) {
-                fields.push(entry.field.clone());
+            if !fields.contains(&entry.field()) {
+                fields.push(entry.field());
             }
         }
         fields

@@ -13,7 +13,7 @@ use super::field::{Entry, Field, Style};
 use super::note::{Content, Form, Hot, NoteData, State};
 use super::opaque::{self, Opaque};
 use super::{
-    Document, HeaderData, Section, Segment, SegmentKind, continuation, escape, guard, note, plain, yaml,
+    Document, HeaderData, Section, Segment, SegmentKind, continuation, escape, guard, ids, note, plain, yaml,
 };
 
 const BOM: char = '\u{FEFF}';
@@ -107,7 +107,9 @@ pub(super) fn parse(source: String, in_full: bool) -> Document {
         diagnostics,
         conflicts: Vec::new(),
         copies: Vec::new(),
+        ids: ids::Ids::none(),
     };
+    document.ids = ids::Ids::of(document.notes());
     guard::check(&mut document, &opaque);
     document
 }
@@ -147,7 +149,7 @@ impl Parser<'_> {
         let kept = self.entries.len();
         let (block, reading) = self.block(first)?;
         let is_header = block.is_closed && matches!(reading, yaml::Reading::Mapping) && {
-            let has = |key: &str| self.entries[kept..].iter().any(|entry| entry.field.key() == key);
+            let has = |key: &str| self.entries[kept..].iter().any(|entry| entry.key() == key);
             has("layer") && !has("id") && !has("kind")
         };
         if !is_header {
@@ -280,7 +282,7 @@ impl Parser<'_> {
         let is_note = if problem.is_some() {
             has_note_key(self.source, block.yaml)
         } else {
-            self.entries[kept..].iter().any(|entry| matches!(entry.field, Field::Id | Field::Kind))
+            self.entries[kept..].iter().any(|entry| matches!(entry.field(), Field::Id | Field::Kind))
         };
         if !is_note {
             let is_mapping = problem.is_none();
@@ -350,7 +352,7 @@ impl Parser<'_> {
         }
         let entries = kept..self.entries.len();
         let is_editable =
-            !is_broken && self.entries[entries.clone()].iter().all(|entry| !entry.span.is_empty());
+            !is_broken && self.entries[entries.clone()].iter().all(|entry| !entry.span().is_empty());
         self.emit(opening.start, block.end, SegmentKind::Note(index));
         self.notes.push(NoteData {
             form: Form::FrontMatter,
@@ -441,14 +443,13 @@ impl Parser<'_> {
         let index = self.notes.len();
         let kept = self.entries.len();
         if let Some(id) = bullet.id {
-            let entry = Entry { field: Field::Id, span: id, value: id, text: None, style: Style::Plain };
+            let entry = Entry::new(&Field::Id, id, id, Style::Plain);
             self.entries.push(entry);
             check_id(id.of(self.source), id, &mut self.diagnostics);
         }
         if let Some(number) = bullet.importance {
             let span = Span::new(bullet.id_end, number.end + 1);
-            let entry =
-                Entry { field: Field::Importance, span, value: number, text: None, style: Style::Plain };
+            let entry = Entry::new(&Field::Importance, span, number, Style::Plain);
             check_importance(self.source, &entry, &mut self.diagnostics);
             self.entries.push(entry);
         } else if content.get(..11).is_some_and(|start| start.eq_ignore_ascii_case("(importance")) {
@@ -495,13 +496,7 @@ impl Parser<'_> {
             open.empty_lines = 0;
             if is_scope_read {
                 open.last_field = Some((self.entries.len(), column(source, line.start, sub.dash)));
-                let entry = Entry {
-                    field: sub.field,
-                    span: line.span(),
-                    value: sub.value,
-                    text: None,
-                    style: Style::Plain,
-                };
+                let entry = Entry::new(&sub.field, line.span(), sub.value, Style::Plain);
                 let known = self.diagnostics.len();
                 check_field(source, &entry, &mut self.diagnostics);
                 if self.diagnostics[known..].iter().any(|found| found.severity() == super::Severity::Error) {
@@ -529,13 +524,15 @@ impl Parser<'_> {
         {
             // More of the field above; only evidence has room for it.
             let entry = &mut self.entries[entry];
-            entry.span.end = line.end;
-            if entry.field == Field::Evidence {
-                let more = trim_blanks(text);
-                let joined = format!("{}\n{}", entry.text(source), continuation::unescaped(more));
-                entry.text = Some(escape::normal_evidence(&joined).into());
-                entry.value.end = end;
-                entry.style = Style::Lines;
+            let value_end = entry.value().end;
+            if entry.is(&Field::Evidence) {
+                let joined =
+                    format!("{}\n{}", entry.text(source), continuation::unescaped(trim_blanks(text)));
+                entry.extend(line.end, end);
+                entry.set_text(source, &escape::normal_evidence(&joined));
+                entry.set_style(Style::Lines);
+            } else {
+                entry.extend(line.end, value_end);
             }
         } else {
             open.last_field = None;
@@ -581,13 +578,7 @@ fn id_entry(source: &str, yaml: Span) -> Option<Entry> {
         let id = id.split(" #").next().unwrap_or(id).trim_ascii();
         let start = line.start + behind + text[behind..].find(id)?;
         let value = Span::new(start, start + id.len());
-        (!id.is_empty()).then_some(Entry {
-            field: Field::Id,
-            span: Span::at(line.start),
-            value,
-            text: None,
-            style: Style::Plain,
-        })
+        (!id.is_empty()).then(|| Entry::new(&Field::Id, Span::at(line.start), value, Style::Plain))
     })
 }
 
@@ -597,15 +588,16 @@ fn check_fields(source: &str, entries: &[Entry]) -> (Option<Kind>, Vec<Diagnosti
     let mut kind = None;
     for entry in entries {
         let text = entry.text(source);
-        match entry.field {
-            Field::Id if !text.is_empty() => check_id(text, entry.value, &mut problems),
+        match entry.field() {
+            Field::Id if !text.is_empty() => check_id(text, entry.value(), &mut problems),
             Field::Kind if !text.is_empty() => match text.parse() {
                 Ok(found) => kind = Some(found),
                 Err(_) => problems
-                    .push(Diagnostic { problem: Problem::UnknownKind(text.into()), span: entry.value }),
+                    .push(Diagnostic { problem: Problem::UnknownKind(text.into()), span: entry.value() }),
             },
             Field::Scope if !text.is_empty() && bullet::scope(text, Span::new(0, text.len())).is_none() => {
-                problems.push(Diagnostic { problem: Problem::UnknownScope(text.into()), span: entry.value });
+                problems
+                    .push(Diagnostic { problem: Problem::UnknownScope(text.into()), span: entry.value() });
             }
             _ => check_field(source, entry, &mut problems),
         }
@@ -619,17 +611,17 @@ fn check_field(source: &str, entry: &Entry, problems: &mut Vec<Diagnostic>) {
     if text.is_empty() {
         return;
     }
-    let problem = match entry.field {
+    let problem = match entry.field() {
         Field::Importance => return check_importance(source, entry, problems),
         Field::Active | Field::Protected if note::flag(text).is_none() => {
-            Problem::NotAFlag(entry.field.key().to_owned(), text.to_owned())
+            Problem::NotAFlag(entry.key().to_owned(), text.to_owned())
         }
         Field::Approval if text.parse::<crate::note::Approval>().is_err() => {
             Problem::UnknownApproval(text.to_owned())
         }
         _ => return,
     };
-    problems.push(Diagnostic { problem, span: entry.value });
+    problems.push(Diagnostic { problem, span: entry.value() });
 }
 
 fn check_importance(source: &str, entry: &Entry, problems: &mut Vec<Diagnostic>) {
@@ -639,7 +631,7 @@ fn check_importance(source: &str, entry: &Entry, problems: &mut Vec<Diagnostic>)
         Some(number) if !(0.0..=1.0).contains(&number) => Problem::ImportanceOutOfRange(text.to_owned()),
         Some(_) => return,
     };
-    problems.push(Diagnostic { problem, span: entry.value });
+    problems.push(Diagnostic { problem, span: entry.value() });
 }
 
 fn check_id(id: &str, span: Span, problems: &mut Vec<Diagnostic>) {

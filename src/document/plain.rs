@@ -63,7 +63,7 @@ fn read(source: &str, opening: Line, entries: &mut Vec<Entry>) -> Option<Block> 
             return Some(Block { yaml: Span::new(opening.end, at), end: line.end, is_closed: true });
         }
         let entry = entry_of(source, line)?;
-        if entries[kept..].iter().any(|earlier| earlier.field == entry.field) {
+        if entries[kept..].iter().any(|earlier| earlier.is_same(&entry)) {
             return None;
         }
         entries.push(entry);
@@ -86,25 +86,20 @@ fn entry_of(source: &str, line: Line) -> Option<Entry> {
     }
     let inside = &bytes[colon + 1 + lead..bytes.len() - trail];
     let value = Span::new(line.start + colon + 1 + lead, line.text_end - trail);
-    let (style, text) = match inside {
-        [b'"', quoted @ .., b'"'] if is_tame(quoted) => {
-            (Style::Double, Some(Span::new(value.start + 1, value.end - 1)))
-        }
-        [b'\'', quoted @ .., b'\''] if is_tame(quoted) => {
-            (Style::Single, Some(Span::new(value.start + 1, value.end - 1)))
-        }
+    let style = match inside {
+        [b'"', quoted @ .., b'"'] if is_tame(quoted) => Style::Tame(true),
+        [b'\'', quoted @ .., b'\''] if is_tame(quoted) => Style::Tame(false),
         [first, ..] if CLASSES[usize::from(*first)] & class::FIRST != 0 && all(inside, class::FREE) => {
             let text = value.of(source);
             if is_yaml_word(text) || text.starts_with("...") {
                 return None;
             }
-            (Style::Plain, None)
+            Style::Plain
         }
-        _ if is_plain(value.of(source)) => (Style::Plain, None),
+        _ if is_plain(value.of(source)) => Style::Plain,
         _ => return None,
     };
-    let text = text.map(|span| span.of(source).into());
-    Some(Entry { field: Field::from_key(key), span: line.span(), value, text, style })
+    Some(Entry::new(&Field::from_key(key), line.span(), value, style))
 }
 
 /// Whether the inside of a quoted value is nothing but ordinary characters.

@@ -188,15 +188,15 @@ pub(super) fn read(source: &str, yaml: Span, entries: &mut Vec<Entry>) -> Readin
     }
     let layout = layout(source, yaml);
     for (index, entry) in layout.iter().enumerate() {
-        if let Some(earlier) = layout[..index].iter().find(|earlier| earlier.field == entry.field) {
-            if entry.field == Field::Id {
+        if let Some(earlier) = layout[..index].iter().find(|earlier| earlier.is_same(entry)) {
+            if entry.is(&Field::Id) {
                 let ids = ids_in(source, yaml);
                 if ids.first() != ids.last() {
                     let ids = ids.into_iter().map(str::to_owned).collect();
-                    return broken(Problem::Blend(ids), earlier.span);
+                    return broken(Problem::Blend(ids), earlier.span());
                 }
             }
-            return broken(Problem::DuplicateKey(entry.field.key().to_owned()), entry.span);
+            return broken(Problem::DuplicateKey(entry.key().to_owned()), entry.span());
         }
     }
     let mapping = match serde_yaml::from_str::<Value>(text) {
@@ -211,11 +211,11 @@ pub(super) fn read(source: &str, yaml: Span, entries: &mut Vec<Entry>) -> Readin
         }
     };
     let keys_agree = layout.len() == mapping.len()
-        && layout.iter().zip(mapping.keys()).all(|(entry, key)| key.as_str() == Some(entry.field.key()));
+        && layout.iter().zip(mapping.keys()).all(|(entry, key)| key.as_str() == Some(entry.key()));
     if keys_agree {
         for (mut entry, value) in layout.into_iter().zip(mapping.values()) {
             if let Some(problem) = settle(source, &mut entry, value) {
-                return broken(problem, entry.value);
+                return broken(problem, entry.value());
             }
             entries.push(entry);
         }
@@ -223,13 +223,8 @@ pub(super) fn read(source: &str, yaml: Span, entries: &mut Vec<Entry>) -> Readin
         // Anchors, `? key`, a flow mapping: read, but not to be edited in place.
         for (key, value) in &mapping {
             let Some(key) = key.as_str() else { continue };
-            let mut entry = Entry {
-                field: Field::from_key(key),
-                span: Span::at(yaml.start),
-                value: Span::at(yaml.start),
-                text: None,
-                style: Style::Lines,
-            };
+            let nowhere = Span::at(yaml.start);
+            let mut entry = Entry::new(&Field::from_key(key), nowhere, nowhere, Style::Lines);
             if let Some(problem) = settle(source, &mut entry, value) {
                 return broken(problem, Span::at(yaml.start));
             }
@@ -268,25 +263,25 @@ fn settle(source: &str, entry: &mut Entry, value: &Value) -> Option<Problem> {
     let text = match value {
         Value::String(text) => text.clone(),
         Value::Null => String::new(),
-        Value::Bool(flag) if entry.style != Style::Plain => flag.to_string(),
-        Value::Number(number) if entry.style != Style::Plain => number.to_string(),
+        Value::Bool(flag) if entry.style() != Style::Plain => flag.to_string(),
+        Value::Number(number) if entry.style() != Style::Plain => number.to_string(),
         Value::Bool(_) | Value::Number(_) => return None,
         Value::Sequence(items) => {
             let scalars: Option<Vec<String>> = items.iter().map(scalar).collect();
-            match (scalars, &entry.field) {
+            match (scalars, &entry.field()) {
                 (Some(items), Field::Evidence | Field::Tags | Field::Other(_) | Field::Source) => {
                     items.join("\n")
                 }
-                (None, Field::Other(_)) => entry.value.of(source).to_owned(),
-                _ => return Some(Problem::NotAScalar(entry.field.key().to_owned())),
+                (None, Field::Other(_)) => entry.value().of(source).to_owned(),
+                _ => return Some(Problem::NotAScalar(entry.key().to_owned())),
             }
         }
-        Value::Mapping(_) | Value::Tagged(_) => match &entry.field {
-            Field::Other(_) => entry.value.of(source).to_owned(),
-            _ => return Some(Problem::NotAScalar(entry.field.key().to_owned())),
+        Value::Mapping(_) | Value::Tagged(_) => match &entry.field() {
+            Field::Other(_) => entry.value().of(source).to_owned(),
+            _ => return Some(Problem::NotAScalar(entry.key().to_owned())),
         },
     };
-    entry.text = (text != entry.value.of(source)).then(|| text.into());
+    entry.set_text(source, &text);
     None
 }
 
@@ -316,13 +311,7 @@ fn layout(source: &str, yaml: Span) -> Vec<Entry> {
                 .filter(|_| value.end > line.text_end)
                 .map_or(line.end, |last| last.end);
             inside_until = end;
-            entries.push(Entry {
-                field: Field::from_key(key),
-                span: Span::new(line.start, end),
-                value,
-                text: None,
-                style,
-            });
+            entries.push(Entry::new(&Field::from_key(key), Span::new(line.start, end), value, style));
         }
     }
     entries
