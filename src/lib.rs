@@ -51,10 +51,15 @@
 //! | [`render`] | the block |
 //! | [`merge`] | what changed between two versions, applied to a third |
 //! | [`export`] | the files that pi-continual-harness writes |
+//! | [`check`] | what is wrong in a layer beyond its own text |
 //! | | *below: IO* |
 //! | [`files`] | reading and atomically replacing text files, the lock |
 //! | [`workspace`] | which root, which project, which layers |
+//! | [`mint`] | fresh ids |
 //! | [`reach`] | the layers in reach, read |
+//! | [`audit`] | the notes of all projects |
+//! | [`write`](mod@write) | changing layers on disk, under the lock |
+//! | [`cli`] | the command line |
 //!
 //! # Limitations
 //!
@@ -65,12 +70,16 @@
 
 #![deny(missing_docs)]
 
+pub mod audit;
+pub mod check;
+pub mod cli;
 pub mod config;
 pub mod document;
 pub mod effective;
 pub mod export;
 pub mod files;
 pub mod merge;
+pub mod mint;
 pub mod note;
 pub mod reach;
 pub mod render;
@@ -78,3 +87,4 @@ pub mod select;
 pub mod slug;
 pub mod text;
 pub mod workspace;
+pub mod write;

@@ -1,3 +1,7 @@
 //! The `layers` command.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    harness_layers::cli::run(std::env::args_os())
+}

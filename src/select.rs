@@ -122,6 +122,17 @@ pub struct Candidate<'a> {
     pub standing: Standing,
 }
 
+/// As much of a candidate as has to be known to rank it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Contender {
+    /// Its kind.
+    pub kind: Kind,
+    /// Its importance; what is no number comes last.
+    pub importance: f64,
+    /// Whether it competes.
+    pub standing: Standing,
+}
+
 /// What became of a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -189,18 +200,36 @@ pub fn cost(shown: &Shown<'_>, injection: &Injection) -> f64 {
     estimate(&markdown::bullet(shown), injection.chars_per_token)
 }
 
-/// Selects from candidates. Deterministic; only notes under the cap are priced.
+/// Selects from candidates. Deterministic.
 pub fn select(candidates: &[Candidate<'_>], injection: &Injection) -> Selection {
-    let mut kinds = ranked(candidates, injection.enabled);
+    let contenders: Vec<Contender> = candidates
+        .iter()
+        .map(|one| Contender {
+            kind: one.shown.kind,
+            importance: one.shown.importance,
+            standing: one.standing,
+        })
+        .collect();
+    select_by(&contenders, injection, |index| cost(&candidates[index].shown, injection))
+}
+
+/// The same where texts are looked up only for the few notes that are priced: those under
+/// the cap of their kind. `price` gives the [`cost`] of the contender with an index.
+pub fn select_by(
+    contenders: &[Contender],
+    injection: &Injection,
+    mut price: impl FnMut(usize) -> f64,
+) -> Selection {
+    let mut kinds = ranked(contenders, injection.enabled);
     if !injection.enabled {
-        let verdicts = verdicts(candidates, &kinds, usize::MAX);
+        let verdicts = verdicts(contenders, &kinds, usize::MAX);
         let taken = kinds.into_iter().filter(|(_, indexes)| !indexes.is_empty()).collect();
         return Selection { taken, omitted: 0, verdicts, budget: None, spent: 0.0 };
     }
 
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "rounded down, saturating")]
     let cap = injection.max_per_kind as usize;
-    let mut verdicts = verdicts(candidates, &kinds, cap);
+    let mut verdicts = verdicts(contenders, &kinds, cap);
     let mut omitted = 0;
     for (_, indexes) in &mut kinds {
         omitted += indexes.len().saturating_sub(cap);
@@ -213,7 +242,7 @@ pub fn select(candidates: &[Candidate<'_>], injection: &Injection) -> Selection 
     let ranks = kinds.iter().map(|(_, indexes)| indexes.len()).max().unwrap_or(0);
     for rank in 0..ranks {
         for index in kinds.iter().filter_map(|(_, indexes)| indexes.get(rank).copied()) {
-            let cost = cost(&candidates[index].shown, injection);
+            let cost = price(index);
             verdicts[index].cost = Some(cost);
             if cost <= left {
                 left -= cost;
@@ -236,11 +265,11 @@ pub fn select(candidates: &[Candidate<'_>], injection: &Injection) -> Selection 
 }
 
 /// The eligible candidates of each kind, by importance if asked to, ties in their order.
-fn ranked(candidates: &[Candidate<'_>], by_importance: bool) -> [(Kind, Vec<usize>); 4] {
+fn ranked(contenders: &[Contender], by_importance: bool) -> [(Kind, Vec<usize>); 4] {
     let mut keys: [Vec<(u64, usize)>; 4] = Default::default();
-    for (index, one) in candidates.iter().enumerate().filter(|(_, one)| one.standing == Standing::Eligible) {
-        let key = if by_importance { descending(one.shown.importance) } else { 0 };
-        keys[one.shown.kind as usize].push((key, index));
+    for (index, one) in contenders.iter().enumerate().filter(|(_, one)| one.standing == Standing::Eligible) {
+        let key = if by_importance { descending(one.importance) } else { 0 };
+        keys[one.kind as usize].push((key, index));
     }
     Kind::ALL.map(|kind| {
         // Pairs of integers sort fast, and the index makes an unstable sort stable.
@@ -251,22 +280,22 @@ fn ranked(candidates: &[Candidate<'_>], by_importance: bool) -> [(Kind, Vec<usiz
 }
 
 /// A verdict for each candidate as if the budget were endless.
-fn verdicts(candidates: &[Candidate<'_>], kinds: &[(Kind, Vec<usize>); 4], cap: usize) -> Vec<Verdict> {
+fn verdicts(contenders: &[Contender], kinds: &[(Kind, Vec<usize>); 4], cap: usize) -> Vec<Verdict> {
     // Ranks come in an order that jumps about: a small table of them stays in the cache.
-    let mut ranks = vec![0; candidates.len()];
+    let mut ranks = vec![0; contenders.len()];
     for (_, indexes) in kinds {
         for (rank, &index) in indexes.iter().enumerate() {
             ranks[index] = rank;
         }
     }
-    let verdict = |(one, rank): (&Candidate<'_>, usize)| match one.standing {
+    let verdict = |(one, rank): (&Contender, usize)| match one.standing {
         Standing::Eligible => {
             let outcome = if rank < cap { Outcome::Taken } else { Outcome::OverKindCap };
             Verdict { rank: Some(rank), cost: None, outcome }
         }
         reason => Verdict { rank: None, cost: None, outcome: Outcome::Out(reason) },
     };
-    candidates.iter().zip(ranks).map(verdict).collect()
+    contenders.iter().zip(ranks).map(verdict).collect()
 }
 
 /// A key that sorts high importances first. -0 and 0 are equal, as in JavaScript; what is

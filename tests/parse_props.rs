@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::float_cmp, reason = "a test")]
 
-use harness_layers::document::{Change, Document, Field, Form, NewNote, Place, State};
+use harness_layers::document::{Change, Document, Field, Form, NewNote, Place, Refusal, State};
 use harness_layers::note::Kind;
 use proptest::prelude::*;
 
@@ -399,6 +399,19 @@ proptest! {
     }
 
     #[test]
+    fn several_notes_can_go_at_once(text in tidy_layer(), gone in prop::collection::vec(any::<prop::sample::Index>(), 1..4)) {
+        let layer = Document::parse(text.as_str());
+        if layer.notes().len() == 0 { return Ok(()) }
+        let mut gone: Vec<usize> = gone.iter().map(|index| index.index(layer.notes().len())).collect();
+        gone.sort_unstable();
+        gone.dedup();
+        let removals: Vec<Change> = gone.iter().map(|note| Change::Remove { note: *note, with_section: false }).collect();
+        let Ok(left) = layer.apply(&removals) else { return Ok(()) };
+        let kept = layer.notes().filter(|note| !gone.contains(&note.index())).map(|note| note.own_bytes().into_owned());
+        prop_assert_eq!(kept.collect::<Vec<_>>(), left.notes().map(|note| note.own_bytes().into_owned()).collect::<Vec<_>>());
+    }
+
+    #[test]
     fn a_content_can_be_written_in_both_forms(content in content()) {
         for (text, form) in [("---\nid: a\n---\n\nx\n", Form::FrontMatter), ("## Memory facts\n\n- **[a]** (importance 0.50) x\n", Form::Bullet)] {
             let layer = Document::parse(text);
@@ -433,7 +446,14 @@ proptest! {
     fn a_conversion_says_the_same(text in tidy_layer()) {
         let layer = Document::parse(text.as_str());
         for form in [Form::FrontMatter, Form::Bullet] {
-            let Ok(turned) = layer.convert(form, &mut ids()) else { continue };
+            let turned = match layer.convert(form, &mut ids()) {
+                Ok(turned) => turned,
+                Err(error) => {
+                    // Only for a reason that concerns a note or the text around it.
+                    prop_assert!(!matches!(error.refusal, Refusal::Overlap), "{}", error);
+                    continue;
+                }
+            };
             let good = |document: &Document| document.notes().filter(|note| note.state() == State::Good).count();
             prop_assert_eq!(good(&layer), good(&turned.document));
             prop_assert_eq!(joined(&turned.document), turned.document.source());

@@ -174,11 +174,8 @@ impl Document {
         if plan.splices.is_empty() {
             return Ok(self.clone());
         }
-        let text = splice(&self.source, std::mem::take(&mut plan.splices)).map_err(|_| EditError {
-            refusal: Refusal::Overlap,
-            id: None,
-            location: None,
-        })?;
+        let text = splice(&self.source, united(std::mem::take(&mut plan.splices)))
+            .map_err(|_| EditError { refusal: Refusal::Overlap, id: None, location: None })?;
         let edited = Self::parse(text);
         self.verify(&edited, &plan)?;
         Ok(edited)
@@ -334,6 +331,22 @@ impl Document {
             _ => Ok(()),
         }
     }
+}
+
+/// The same splices, with removals that overlap made one: two notes that go may both take
+/// the empty line between them.
+fn united(mut splices: Vec<Splice>) -> Vec<Splice> {
+    splices.sort_by_key(|edit| (edit.span.start, edit.span.end));
+    let mut united: Vec<Splice> = Vec::with_capacity(splices.len());
+    for edit in splices {
+        match united.last_mut() {
+            Some(last) if last.text.is_empty() && edit.text.is_empty() && edit.span.start < last.span.end => {
+                last.span.end = last.span.end.max(edit.span.end);
+            }
+            _ => united.push(edit),
+        }
+    }
+    united
 }
 
 /// A refusal with the place of its note.

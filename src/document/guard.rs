@@ -2,14 +2,12 @@
 //! swallows, and whether an id still stands somewhere in the text. A mistake in the
 //! text is never a deletion (01-format, "Both forms").
 
-use std::collections::HashMap;
-
 use memchr::memmem;
 
 use crate::text::{Line, Lines, Span};
 
 use super::diagnostic::{Diagnostic, Problem};
-use super::note::State;
+use super::note::{Content, State};
 use super::opaque::OpaqueSpan;
 use super::{Document, Note, escape, yaml};
 
@@ -32,7 +30,7 @@ pub(super) fn check(document: &mut Document, opaque: &[OpaqueSpan]) {
     swallowed(document, opaque, &mut found);
     stray_ids(document, opaque, &mut found);
     for note in document.notes() {
-        if note.state() == State::Good && note.content().is_empty() {
+        if note.state() == State::Good && is_silent(document, note) {
             found.push(Diagnostic { problem: Problem::NoContent, span: first_line(document, note) });
         }
     }
@@ -41,6 +39,14 @@ pub(super) fn check(document: &mut Document, opaque: &[OpaqueSpan]) {
     }
     document.diagnostics.extend(found);
     document.diagnostics.sort_by_key(|diagnostic| diagnostic.span);
+}
+
+/// Whether a note has no content, without putting the content together.
+fn is_silent(document: &Document, note: Note<'_>) -> bool {
+    match &note.data().content {
+        Content::Body(body) => body.is_empty(),
+        Content::Pieces(pieces) => document.pieces[pieces.clone()].iter().all(|piece| piece.is_empty()),
+    }
 }
 
 fn first_line(document: &Document, note: Note<'_>) -> Span {
@@ -96,26 +102,30 @@ fn conflicts(document: &mut Document, opaque: &[OpaqueSpan], found: &mut Vec<Dia
 }
 
 /// Reports ids used more than once; two equal copies are one note.
-fn duplicates(document: &Document, found: &mut Vec<Diagnostic>) {
-    let mut seen: HashMap<&str, usize> = HashMap::with_capacity(document.notes.len());
+fn duplicates(document: &mut Document, found: &mut Vec<Diagnostic>) {
+    let mut copies = Vec::new();
     let mut lines: Option<Vec<usize>> = None;
-    for note in document.notes() {
-        let Some(id) = note.id() else { continue };
-        if note.state() == State::Conflicted {
-            continue;
-        }
-        let Some(earlier) = seen.get(id).and_then(|index| document.note_at(*index)) else {
-            seen.insert(id, note.index());
+    for (index, earlier) in document.ids.repeated() {
+        let note = Note::new(document, index);
+        let is_clear = |note: &Note<'_>| note.state() != State::Conflicted;
+        let mut earlier = earlier.map(|index| Note::new(document, index)).filter(is_clear);
+        let Some((earlier, id)) = earlier.find(|earlier| earlier.id() == note.id()).zip(note.id()) else {
             continue;
         };
+        if !is_clear(&note) {
+            continue;
+        }
         let line = lines.get_or_insert_with(|| note_lines(document))[earlier.index()];
         let problem = if is_equal_copy(earlier, note) {
+            copies.push(index);
             Problem::EqualCopy(id.to_owned(), line)
         } else {
             Problem::DuplicateId(id.to_owned(), line)
         };
         found.push(Diagnostic { problem, span: first_line(document, note) });
     }
+    copies.sort_unstable();
+    document.copies = copies;
 }
 
 /// The line of each note, from 1, in one pass.
@@ -184,7 +194,7 @@ fn stray_ids(document: &Document, opaque: &[OpaqueSpan], found: &mut Vec<Diagnos
         }
         let is_in_head = notes.peek().is_some_and(|note| note.head.contains(at));
         let before = &opaque[..opaque.partition_point(|opaque| opaque.span.start <= at)];
-        if is_in_head || before.last().is_some_and(|last| last.span.contains(at)) {
+        if is_in_head || before.last().is_some_and(|last| !last.is_indented && last.span.contains(at)) {
             continue;
         }
         let line_start = source[..at].rfind('\n').map_or(0, |newline| newline + 1);
@@ -238,14 +248,14 @@ impl Document {
         self.presence(id) == Presence::Absent
     }
 
-    /// Whether any note is a later, equal copy of another.
-    pub fn has_equal_copies(&self) -> bool {
-        self.diagnostics.iter().any(|found| matches!(found.problem, Problem::EqualCopy(..)))
+    /// All notes with this id, in the order of the file.
+    pub fn notes_with_id<'a>(&'a self, id: &'a str) -> impl Iterator<Item = Note<'a>> {
+        let notes = self.ids.candidates(id).map(|index| Note::new(self, index));
+        notes.filter(move |note| note.id() == Some(id))
     }
 
     /// Whether the note is a later, equal copy of one with the same id: both are one note.
     pub fn is_equal_copy(&self, note: Note<'_>) -> bool {
-        let first = note.id().and_then(|id| self.note(id));
-        first.is_some_and(|first| first.index() < note.index() && is_equal_copy(first, note))
+        self.copies.binary_search(&note.index()).is_ok()
     }
 }

@@ -11,7 +11,7 @@ use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 use crate::text::{Line, Span};
 
-use super::bullet;
+use super::{bullet, yaml};
 
 /// A stretch of code or HTML.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +19,9 @@ pub(super) struct OpaqueSpan {
     pub(super) span: Span,
     /// Code rather than HTML.
     pub(super) is_code: bool,
+    /// Code by its indentation alone. The short cut asks about such lines only where they
+    /// could be fields, so nothing else may depend on it.
+    pub(super) is_indented: bool,
     /// Never closed: it reaches the end of the text only for want of an end.
     pub(super) is_open: bool,
 }
@@ -44,11 +47,24 @@ pub(super) struct Opaque<'a> {
     cursor: usize,
     /// Ask for everything at once, as the plain definition has it.
     asks_always: bool,
+    /// A CR without LF ends a line for Markdown, not for us: any of our lines may then
+    /// hold the start of a block.
+    has_lone_cr: bool,
 }
 
 impl<'a> Opaque<'a> {
-    pub(super) const fn new(source: &'a str, start: usize, asks_always: bool) -> Self {
-        Self { source, known_until: start, safe: start, spans: Vec::new(), cursor: 0, asks_always }
+    pub(super) fn new(source: &'a str, start: usize, asks_always: bool) -> Self {
+        let bytes = source.as_bytes();
+        let has_lone_cr = memchr::memchr_iter(b'\r', bytes).any(|at| bytes.get(at + 1) != Some(&b'\n'));
+        Self {
+            source,
+            known_until: start,
+            safe: start,
+            spans: Vec::new(),
+            cursor: 0,
+            asks_always,
+            has_lone_cr,
+        }
     }
 
     /// All spans found so far; complete behind the last line read.
@@ -60,10 +76,13 @@ impl<'a> Opaque<'a> {
     #[inline]
     pub(super) fn reading(&mut self, line: Line) -> Reading {
         if line.start >= self.known_until {
-            if !self.asks_always && !is_suspicious(self.source, line) {
+            let asks = self.asks_always || self.has_lone_cr;
+            if !asks && !is_suspicious(self.source, line) {
                 return Reading::Text;
             }
-            self.settle(line);
+            if asks || !self.passes_plain_fence(line) {
+                self.settle(line);
+            }
         }
         self.settled(line)
     }
@@ -104,6 +123,47 @@ impl<'a> Opaque<'a> {
             }
             _ => Reading::Text,
         }
+    }
+
+    /// Settles fenced code that reads the same whatever is open around it, which is
+    /// nearly all of it: an empty line above, no line indented less than the fence, and
+    /// a closing fence that closes it inside a list item as well as outside.
+    fn passes_plain_fence(&mut self, opening: Line) -> bool {
+        let Some(fence) = Fence::at(opening.text(self.source)) else { return false };
+        let above = self.source[..opening.start].strip_suffix('\n').unwrap_or("");
+        let above = above.strip_suffix('\r').unwrap_or(above);
+        let above = above.trim_end_matches([' ', '\t']);
+        if !above.is_empty() && !above.ends_with('\n') {
+            return false;
+        }
+        let mut at = opening.end;
+        while let Some(line) = Line::at(self.source, at) {
+            let text = line.text(self.source);
+            at = line.end;
+            let rest = text.trim_start_matches(' ');
+            let indent = text.len() - rest.len();
+            // A CR alone is a line end to Markdown.
+            if rest.contains('\r') || rest.starts_with('\t') {
+                return false;
+            }
+            if rest.is_empty() {
+                continue;
+            }
+            if indent < fence.indent {
+                return false;
+            }
+            if !fence.is_closed_by(rest) || indent > fence.indent + 3 {
+                continue;
+            }
+            if indent > 3 {
+                return false;
+            }
+            let span = Span::new(opening.start + fence.indent, line.text_end);
+            self.spans.push(OpaqueSpan { span, is_code: true, is_indented: false, is_open: false });
+            self.known_until = line.end;
+            return true;
+        }
+        false
     }
 
     /// Parses from the last safe line to a line where all is closed again.
@@ -159,7 +219,8 @@ pub(super) fn is_boundary(text: &str) -> bool {
             let rest = text.trim_start_matches('#');
             text.len() - rest.len() <= 6 && rest.starts_with(' ')
         }
-        _ => text == "---",
+        [b'-', b'-', b'-', ..] => yaml::is_rule(text),
+        _ => false,
     }
 }
 
@@ -197,6 +258,31 @@ fn is_suspicious(source: &str, line: Line) -> bool {
     rest.first() == Some(&b'<') || rest.starts_with(b"```") || rest.starts_with(b"~~~")
 }
 
+/// The opening line of fenced code.
+struct Fence {
+    /// Spaces before it.
+    indent: usize,
+    mark: u8,
+    len: usize,
+}
+
+impl Fence {
+    fn at(text: &str) -> Option<Self> {
+        let rest = text.trim_start_matches(' ');
+        let mark = *rest.as_bytes().first().filter(|mark| matches!(mark, b'`' | b'~'))?;
+        let info = rest.trim_start_matches(char::from(mark));
+        let (indent, len) = (text.len() - rest.len(), rest.len() - info.len());
+        let is_fence =
+            indent <= 3 && len >= 3 && !(mark == b'`' && info.contains('`')) && !info.contains('\r');
+        is_fence.then_some(Self { indent, mark, len })
+    }
+
+    fn is_closed_by(&self, text: &str) -> bool {
+        let behind = text.trim_start_matches(char::from(self.mark));
+        text.len() - behind.len() >= self.len && behind.trim_matches([' ', '\t']).is_empty()
+    }
+}
+
 /// The code and HTML blocks of `text`, with `offset` added to their spans.
 pub(super) fn opaque_spans(text: &str, offset: usize) -> Vec<OpaqueSpan> {
     let mut spans = Vec::new();
@@ -204,6 +290,7 @@ pub(super) fn opaque_spans(text: &str, offset: usize) -> Vec<OpaqueSpan> {
     // boundary at the latest; only outside can it go on.
     let mut containers = 0_usize;
     for (event, range) in Parser::new_ext(text, Options::empty()).into_offset_iter() {
+        let mut is_indented = false;
         let (is_code, is_closed) = match event {
             Event::Start(Tag::Item | Tag::BlockQuote(_)) => {
                 containers += 1;
@@ -216,7 +303,10 @@ pub(super) fn opaque_spans(text: &str, offset: usize) -> Vec<OpaqueSpan> {
             Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) => {
                 (true, is_fence_closed(&text[range.clone()]))
             }
-            Event::Start(Tag::CodeBlock(CodeBlockKind::Indented)) => (true, true),
+            Event::Start(Tag::CodeBlock(CodeBlockKind::Indented)) => {
+                is_indented = true;
+                (true, true)
+            }
             Event::Start(Tag::HtmlBlock) => (false, is_html_closed(text, range.clone().into())),
             _ => continue,
         };
@@ -224,6 +314,7 @@ pub(super) fn opaque_spans(text: &str, offset: usize) -> Vec<OpaqueSpan> {
         spans.push(OpaqueSpan {
             span: Span::new(offset + range.start, offset + range.end),
             is_code,
+            is_indented,
             is_open: containers == 0 && reaches_end && !is_closed,
         });
     }

@@ -101,6 +101,7 @@ fn first_difference(before: Note<'_>, after: Note<'_>, wanted: &Wanted) -> Optio
     let differs = |field: &Field| before.get(field) != after.get(field);
     let is_other = fields.iter().any(|field| !is_touched(field) && differs(field))
         || after.form() != before.form()
+        || after.state() != before.state()
         || before.importance().to_bits() != after.importance().to_bits()
             && !wanted.set.contains_key(&Field::Importance);
     is_other.then_some("another field would change")

@@ -1,0 +1,201 @@
+//! `layers move`: a note into another layer.
+
+use clap::Args;
+use clap_complete::engine::ArgValueCompleter;
+use serde::Serialize;
+
+use super::super::args::LayerArg;
+use super::super::context::{self, Context, Here};
+use super::super::failure::{Exit, Failure};
+use super::super::{complete, lookup};
+use super::add::{form_of, pi_project, place_in};
+use crate::document::{Change, Document, Field, Form, NewNote, Note, Refusal};
+use crate::files::Lock;
+use crate::mint::fresh_id;
+use crate::note::{DEFAULT_IMPORTANCE, LayerKind, two_decimals};
+use crate::slug::{is_key, key_slug};
+use crate::workspace::{LayerRef, LayerState};
+use crate::write::{ChangeError, Changed, change_layer, edit_error, find_note, line_of, rewrite_layer};
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  layers move h_lz3k9p2_a1b2c global             for every project from now on
+  layers move h_lz3k9p2_a1b2c repo               share it with the team
+  layers move h_lz3k9p2_a1b2c --to-project shop  into another project's private layer";
+
+// The arguments of `move`. (a doc comment would replace the command's own help)
+#[derive(Debug, Args)]
+pub(crate) struct MoveArgs {
+    /// The note
+    #[arg(value_name = "ID", add = ArgValueCompleter::new(complete::ids))]
+    id: String,
+    /// Where it goes
+    #[arg(value_enum, value_name = "LAYER", required_unless_present = "to_project")]
+    to: Option<LayerArg>,
+    /// Into the private layer of another project
+    #[arg(long, value_name = "KEY", conflicts_with = "to", add = ArgValueCompleter::new(complete::projects))]
+    to_project: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Moved<'a> {
+    id: &'a str,
+    from: String,
+    to: String,
+    line: usize,
+}
+
+pub(crate) fn run(args: &MoveArgs, cx: &mut Context) -> Result<Exit, Failure> {
+    let (reach, config) = cx.reach()?;
+    let found = lookup::find_in(&reach, &config, cx.model().as_deref(), &args.id)?;
+    let source = reach.layers[found.note.layer].layer.clone();
+    drop(found);
+    let here = Here { workspace: reach.workspace, config };
+    let target = match (&args.to_project, args.to) {
+        (Some(key), _) => project_layer(&here, key)?,
+        (None, place) => here.target(place.unwrap_or(LayerArg::Home))?,
+    };
+    if target.path == source.path {
+        cx.out.say(format_args!("{} is there already, in {}", args.id, cx.out.path(&source.path)));
+        return Ok(Exit::Done);
+    }
+    let lock = here.lock()?;
+    let id = fresh_id()?;
+    let (id, inserted) = put(&here, &lock, &args.id, id, &source, &target)?;
+    let removed = change_layer(&lock, &source, "", |document| {
+        let note = find_note(&source, document, &args.id)?;
+        Ok(vec![Change::Remove { note: note.index(), with_section: false }])
+    });
+    if let Err(error) = removed {
+        // Nothing is lost: the note still stands where it was, so the copy goes again.
+        let undone = rewrite_layer(&lock, &target, "", |_| Ok(inserted.before.clone()));
+        let failure = Failure::from(error);
+        return Err(match undone {
+            Ok(_) => failure,
+            Err(_) => failure.help(format_args!(
+                "a copy of the note stays in {}; remove one of the two",
+                target.path.display()
+            )),
+        });
+    }
+    drop(lock);
+    let line = inserted.after.note(&id).map_or(0, |note| line_of(&inserted.after, note));
+    if cx.globals.json {
+        let (from, to) = (source.path.display().to_string(), target.path.display().to_string());
+        cx.out.json(&Moved { id: &id, from, to, line })?;
+        return Ok(Exit::Done);
+    }
+    let (from, to) = (cx.out.path(&source.path).to_string(), cx.out.path(&target.path).to_string());
+    cx.out.say(format_args!("moved {id} from {from} to {to}:{line}"));
+    Ok(Exit::Done)
+}
+
+/// Puts a copy of the note into the target, as it must read there.
+fn put(
+    here: &Here,
+    lock: &Lock,
+    id: &str,
+    fresh: String,
+    source: &LayerRef,
+    target: &LayerRef,
+) -> Result<(String, Changed), Failure> {
+    let held = source.read_text()?.content().unwrap_or_default();
+    let document = Document::parse(held);
+    let note = find_note(source, &document, id)?;
+    // Tried before anything is written: a layer in conflict gives nothing away.
+    let remove = Change::Remove { note: note.index(), with_section: false };
+    document.apply(&[remove]).map_err(|error| edit_error(source, &document, error))?;
+    let id = note.id().map_or(fresh, str::to_owned);
+    let seed = context::seed(&here.workspace, target);
+    let changed = change_layer(lock, target, seed, |there| {
+        let form = form_of(&here.workspace, target, there, None);
+        match insertion(here, &document, note, &id, source, target, there, form) {
+            // A bullet cannot say everything that a block can; pi would not read the rest.
+            Err(ChangeError::Edit { error, .. })
+                if matches!(error.refusal, Refusal::Unwritable(..)) && form != note.form() =>
+            {
+                insertion(here, &document, note, &id, source, target, there, note.form())
+            }
+            other => other,
+        }
+    })?;
+    Ok((id, changed))
+}
+
+#[expect(clippy::too_many_arguments, reason = "both layers and the note between them")]
+fn insertion(
+    here: &Here,
+    document: &Document,
+    note: Note<'_>,
+    id: &str,
+    source: &LayerRef,
+    target: &LayerRef,
+    there: &Document,
+    form: Form,
+) -> Result<Vec<Change>, ChangeError> {
+    let prepared = document
+        .apply(&adjustments(here, note, id, target, there, form))
+        .map_err(|error| edit_error(source, document, error))?;
+    let Some(note) = prepared.note(id) else {
+        return Err(ChangeError::NoSuchNote { path: source.path.clone(), id: id.to_owned() });
+    };
+    let insert = Change::Insert { note: NewNote::of(note), form: Some(form), place: place_in(target) };
+    // Tried here, so that another form can be taken if this one cannot say it.
+    there.apply(std::slice::from_ref(&insert)).map_err(|error| edit_error(target, there, error))?;
+    Ok(vec![insert])
+}
+
+/// What must change so that the note means the same in its new place: the place decides
+/// its scope, and what the old layer's header gave it has to be said.
+fn adjustments(
+    here: &Here,
+    note: Note<'_>,
+    id: &str,
+    target: &LayerRef,
+    there: &Document,
+    form: Form,
+) -> Vec<Change> {
+    let index = note.index();
+    let set = |field, text: String| Change::Set { note: index, field, text };
+    let mut changes = Vec::new();
+    if note.id().is_none() {
+        changes.push(set(Field::Id, id.to_owned()));
+    }
+    if let Some(project) = pi_project(&here.workspace, target, form) {
+        changes.push(set(Field::Scope, "project".to_owned()));
+        changes.push(set(Field::Project, project));
+    } else {
+        let stale = [Field::Scope, Field::Project].into_iter().filter(|field| note.get(field).is_some());
+        changes.extend(stale.map(|field| Change::Unset { note: index, field }));
+    }
+    let says =
+        |document: &Document, key: &str| document.header_field(key).is_some_and(|text| !text.is_empty());
+    if !note.has(&Field::Model) && (note.model().is_some() || says(there, "model")) {
+        changes.push(set(Field::Model, note.model().unwrap_or_default().into_owned()));
+    }
+    let importance = note.importance();
+    let is_other = (importance - DEFAULT_IMPORTANCE).abs() > f64::EPSILON;
+    if note.written_importance().is_none() && (is_other || says(there, "importance")) {
+        changes.push(set(Field::Importance, two_decimals(importance)));
+    }
+    changes
+}
+
+/// The private layer of another project below the same root.
+fn project_layer(here: &Here, key: &str) -> Result<LayerRef, Failure> {
+    if here.workspace.project.is_named(key) {
+        return here.target(LayerArg::Home);
+    }
+    if !is_key(key) {
+        return Err(Failure::usage(format_args!("`{key}` is no project key"))
+            .help(format_args!("keys are lower case letters, digits, `.`, `_` and `-`: {}", key_slug(key))));
+    }
+    Ok(LayerRef {
+        path: here.workspace.root.home_path(key),
+        kind: LayerKind::Home,
+        project: Some(key.to_owned()),
+        precedence: 0,
+        state: LayerState::Present,
+        work_tree: None,
+    })
+}

@@ -1,0 +1,223 @@
+//! `layers status`: which root, project and layers are in use, and what is wrong with them.
+
+use clap::Args;
+use serde::Serialize;
+
+use super::super::context::{Context, MODEL_VARIABLE};
+use super::super::failure::{Exit, Failure};
+use super::super::json;
+use super::super::output::WARNING;
+use super::super::table::Table;
+use super::list::why;
+use crate::document::Severity;
+use crate::effective::Judged;
+use crate::note::LayerKind;
+use crate::reach::Reach;
+use crate::select::Standing;
+use crate::workspace::{LayerState, RootOrigin};
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  layers status                                     where notes are read and written here
+  layers status --model anthropic/claude-opus-4-5   and how many that model would see
+  layers status --json                              the same as data";
+
+// The arguments of `status`. (a doc comment would replace the command's own help)
+#[derive(Debug, Args)]
+pub(crate) struct StatusArgs {}
+
+#[derive(Serialize)]
+struct Status {
+    root: RootJson,
+    project: ProjectJson,
+    model: Option<String>,
+    layers: Vec<LayerJson>,
+    others: Vec<String>,
+    notices: Vec<NoticeJson>,
+    /// What in harness.json does not hold as it is written.
+    config_warnings: Vec<String>,
+    /// How many notes stand how.
+    standings: std::collections::BTreeMap<&'static str, usize>,
+}
+
+#[derive(Serialize)]
+struct RootJson {
+    path: String,
+    origin: &'static str,
+    is_pi: bool,
+    exists: bool,
+}
+
+#[derive(Serialize)]
+struct ProjectJson {
+    key: String,
+    origin: String,
+    pi_names: Vec<String>,
+    work_tree: Option<String>,
+}
+
+#[derive(Serialize)]
+struct LayerJson {
+    layer: LayerKind,
+    path: String,
+    state: &'static str,
+    notes: usize,
+    errors: usize,
+    warnings: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problem: Option<String>,
+}
+
+#[derive(Serialize)]
+struct NoticeJson {
+    message: String,
+    clash: bool,
+}
+
+pub(crate) fn run(_args: &StatusArgs, cx: &mut Context) -> Result<Exit, Failure> {
+    let (reach, config) = cx.reach()?;
+    let model = cx.model();
+    let judged = reach.judge(model.as_deref(), config.layers.orphans);
+    let warnings = std::mem::take(&mut cx.config_warnings);
+    let status = gather(&reach, model, &judged, warnings);
+    if cx.globals.json {
+        cx.out.json(&status)?;
+    } else {
+        print(cx, &reach, &status, &judged)?;
+    }
+    let has_clash = status.notices.iter().any(|notice| notice.clash);
+    Ok(if has_clash { Exit::Findings } else { Exit::Done })
+}
+
+fn gather(
+    reach: &Reach,
+    model: Option<String>,
+    judged: &[Judged<'_>],
+    config_warnings: Vec<String>,
+) -> Status {
+    let workspace = &reach.workspace;
+    let layer = |at: &crate::workspace::LayerRef| {
+        let path = at.path.display().to_string();
+        let mut json = LayerJson {
+            layer: at.kind,
+            path,
+            state: "absent",
+            notes: 0,
+            errors: 0,
+            warnings: 0,
+            problem: None,
+        };
+        if let Some((_, error)) = reach.unavailable.iter().find(|(layer, _)| layer == at) {
+            json.state = if matches!(at.state, LayerState::Refused(_)) { "refused" } else { "unavailable" };
+            json.problem = Some(error.to_string());
+        } else if let Some(read) = reach.layers.iter().find(|read| read.layer == *at && read.exists) {
+            let count = |severity| {
+                read.document.diagnostics().iter().filter(|one| one.severity() == severity).count()
+            };
+            json.state = if read.document.conflicts().is_empty() { "ok" } else { "in conflict" };
+            json.notes = read.document.notes().len();
+            json.errors = count(Severity::Error);
+            json.warnings = count(Severity::Warning);
+        }
+        json
+    };
+    let mut standings = std::collections::BTreeMap::new();
+    for one in judged {
+        *standings.entry(super::list::word(json::shown_standing(one))).or_default() += 1;
+    }
+    Status {
+        root: RootJson {
+            path: workspace.root.path.display().to_string(),
+            origin: origin(workspace.root.origin),
+            is_pi: workspace.root.is_pi,
+            exists: workspace.root.path.is_dir(),
+        },
+        project: ProjectJson {
+            key: workspace.project.key.clone(),
+            origin: workspace.project.origin.to_string(),
+            pi_names: workspace.project.pi_names.clone(),
+            work_tree: workspace.project.work_tree.as_ref().map(|tree| tree.root.display().to_string()),
+        },
+        model,
+        layers: workspace.layers.iter().map(layer).collect(),
+        others: workspace.others.iter().map(|path| path.display().to_string()).collect(),
+        notices: workspace
+            .notices
+            .iter()
+            .map(|notice| NoticeJson { message: notice.to_string(), clash: notice.is_clash() })
+            .collect(),
+        config_warnings,
+        standings,
+    }
+}
+
+const fn origin(origin: RootOrigin) -> &'static str {
+    match origin {
+        RootOrigin::Flag => "--root",
+        RootOrigin::Variable => "$LAYERS_ROOT",
+        RootOrigin::Pi => "pi's folder",
+        RootOrigin::Default => "the default",
+    }
+}
+
+fn print(cx: &mut Context, reach: &Reach, status: &Status, judged: &[Judged<'_>]) -> Result<(), Failure> {
+    let missing = if status.root.exists { "" } else { "; not made yet" };
+    let mut table = Table::new(&["", ""]);
+    let mut row = |key: &str, text: String| table.row(vec![key.to_owned(), text]);
+    row("root", format!("{} ({}{missing})", status.root.path, status.root.origin));
+    row("project", format!("{} (from {})", status.project.key, status.project.origin));
+    if let Some(tree) = &status.project.work_tree {
+        row("work tree", tree.clone());
+    }
+    row(
+        "model",
+        status.model.clone().unwrap_or_else(|| {
+            format!("none, so nothing is rendered; give --model PROVIDER/ID or set ${MODEL_VARIABLE}")
+        }),
+    );
+    table.print(&mut cx.out, "")?;
+
+    cx.out.line("\nlayers, the last one wins")?;
+    let mut table = Table::new(&["layer", "state", "notes", "problems", "path"]);
+    for layer in &status.layers {
+        let some = |count: usize, word: &str| {
+            (count > 0).then(|| format!("{count} {word}{}", if count == 1 { "" } else { "s" }))
+        };
+        let problems: Vec<String> =
+            [some(layer.errors, "error"), some(layer.warnings, "warning")].into_iter().flatten().collect();
+        let problems = if problems.is_empty() { "-".to_owned() } else { problems.join(", ") };
+        let style = if matches!(layer.state, "ok" | "absent") { anstyle::Style::new() } else { WARNING };
+        let path = cx.out.path(layer.path.as_ref()).to_string();
+        let notes = if layer.state == "absent" { "-".to_owned() } else { layer.notes.to_string() };
+        table.styled(
+            style,
+            vec![layer.layer.as_str().to_owned(), layer.state.to_owned(), notes, problems, path],
+        );
+    }
+    table.print(&mut cx.out, "  ")?;
+    if status.layers.iter().any(|layer| layer.errors + layer.warnings > 0) {
+        cx.out.hint("`layers check` shows the problems with their lines");
+    }
+
+    let all: Vec<&Judged<'_>> = judged.iter().collect();
+    if !all.is_empty() {
+        let shown = judged.iter().filter(|one| one.standing == Standing::Eligible).count();
+        match &status.model {
+            Some(model) => cx.out.line(format_args!(
+                "\n{shown} of {} notes compete for a place in the block of {model} ({})",
+                all.len(),
+                why(&all)
+            ))?,
+            None => cx.out.line(format_args!("\n{} notes ({})", all.len(), why(&all)))?,
+        }
+    }
+    for path in &status.others {
+        let path = cx.out.path(path.as_ref()).to_string();
+        cx.out.line(format_args!("not read, as it is another project's: {path}"))?;
+    }
+    // Clashes have been warned of already.
+    for notice in reach.workspace.notices.iter().filter(|notice| !notice.is_clash()) {
+        cx.out.warn(notice);
+    }
+    Ok(())
+}

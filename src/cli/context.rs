@@ -1,0 +1,175 @@
+//! What every command starts from: options, streams, configuration, the layers in reach.
+
+use std::time::Duration;
+
+use super::args::{Globals, LayerArg};
+use super::failure::{Exit, Failure};
+use super::output::Output;
+use crate::config::{self, Config};
+use crate::files::{self, Lock};
+use crate::note::LayerKind;
+use crate::reach::Reach;
+use crate::workspace::{Env, LayerRef, Root, Workspace, WorkspaceError};
+
+/// The environment variable that names the model.
+pub(crate) const MODEL_VARIABLE: &str = "LAYERS_MODEL";
+
+/// What a new file of a pi root starts with: pi's own first line.
+const PI_SEED: &str = "# Continual Harness State\n";
+
+/// A command's surroundings.
+pub(crate) struct Context {
+    pub(crate) globals: Globals,
+    pub(crate) out: Output,
+    /// The worst that happened on the way; the command goes on.
+    pub(crate) exit: Exit,
+    /// What was wrong in the configuration, with path, line and column.
+    pub(crate) config_warnings: Vec<String>,
+}
+
+/// Where we are and what holds here.
+pub(crate) struct Here {
+    pub(crate) workspace: Workspace,
+    pub(crate) config: Config,
+}
+
+impl Context {
+    pub(crate) fn new(globals: Globals) -> Self {
+        let out = Output::new(globals.color, globals.quiet, globals.verbose);
+        Self { globals, out, exit: Exit::Done, config_warnings: Vec::new() }
+    }
+
+    /// The model asked for, by option or environment; none if empty.
+    pub(crate) fn model(&self) -> Option<String> {
+        let given = self.globals.model.clone().or_else(model_of_environment);
+        given.filter(|model| !model.is_empty())
+    }
+
+    /// Root, configuration, project and layers; what is odd about them is said on stderr.
+    pub(crate) fn here(&mut self) -> Result<Here, Failure> {
+        let mut env = Env::from_process()?;
+        env.root_option.clone_from(&self.globals.root);
+        env.project_option.clone_from(&self.globals.project);
+        self.out.set_cwd(&env.cwd);
+        let root = Root::discover(&env)?;
+        let config = self.config(&root);
+        let workspace = Workspace::discover_in(root, &env, &config.layers.projects)?;
+        self.out.detail(format_args!("root {}", workspace.root.path.display()));
+        self.out.detail(format_args!("project {} ({})", workspace.project.key, workspace.project.origin));
+        for notice in &workspace.notices {
+            if notice.is_clash() {
+                self.out.warn(notice);
+            } else {
+                self.out.detail(notice);
+            }
+        }
+        Ok(Here { workspace, config })
+    }
+
+    /// The configuration; one that cannot be read counts as none, and that is said.
+    pub(crate) fn config(&mut self, root: &Root) -> Config {
+        let path = root.config_path();
+        let bytes = match files::read_bytes(&path) {
+            Ok(found) => found.content(),
+            Err(error) => {
+                self.out.warn(format_args!("{error}; the defaults hold"));
+                self.raise(Exit::Broken);
+                None
+            }
+        };
+        let (config, warnings) = config::parse(bytes.as_deref());
+        for warning in &warnings {
+            let warning_here = format!("{}:{warning}", path.display());
+            self.out.warn(&warning_here);
+            self.config_warnings.push(warning_here);
+            self.out.hint(&warning.help);
+        }
+        config
+    }
+
+    /// The layers in reach, read. Those that cannot be read are reported, and the command
+    /// ends with an error although it does what it can.
+    pub(crate) fn reach(&mut self) -> Result<(Reach, Config), Failure> {
+        let Here { workspace, config } = self.here()?;
+        let reach = Reach::read(workspace);
+        for (layer, error) in &reach.unavailable {
+            self.unavailable(layer, error);
+        }
+        for read in reach.layers.iter().filter(|read| read.exists) {
+            let count = read.document.notes().len();
+            self.out.detail(format_args!("read {} ({count} notes)", read.layer.path.display()));
+        }
+        Ok((reach, config))
+    }
+
+    /// Reports a layer that is there and cannot be used.
+    pub(crate) fn unavailable(&mut self, layer: &LayerRef, error: &WorkspaceError) {
+        let exit = exit_of(error);
+        self.out.fail(&Failure::new(
+            exit,
+            format_args!("the {} layer is left out: {error}", layer.kind.as_str()),
+        ));
+        self.raise(exit);
+    }
+
+    pub(crate) fn raise(&mut self, exit: Exit) {
+        self.exit = self.exit.max(exit);
+    }
+}
+
+/// What a layer that cannot be used means for the exit code.
+pub(crate) const fn exit_of(error: &WorkspaceError) -> Exit {
+    match error {
+        WorkspaceError::Refused { .. } => Exit::Refused,
+        WorkspaceError::InvalidKey { .. }
+        | WorkspaceError::NoHome
+        | WorkspaceError::Io { .. }
+        | WorkspaceError::Read(_)
+        | WorkspaceError::Write(_) => Exit::Broken,
+    }
+}
+
+/// The model that the environment names.
+pub(crate) fn model_of_environment() -> Option<String> {
+    std::env::var(MODEL_VARIABLE).ok()
+}
+
+impl Here {
+    /// The layer that a new note of this place goes to.
+    pub(crate) fn target(&self, place: LayerArg) -> Result<LayerRef, Failure> {
+        target(&self.workspace, place)
+    }
+
+    /// The right to write below the root, for as long as it is held.
+    pub(crate) fn lock(&self) -> Result<Lock, Failure> {
+        lock(&self.workspace, &self.config)
+    }
+}
+
+/// The layer that a new note of this place goes to.
+pub(crate) fn target(workspace: &Workspace, place: LayerArg) -> Result<LayerRef, Failure> {
+    let found = match place {
+        LayerArg::Global => workspace.global_layer().cloned(),
+        LayerArg::Home => workspace.home_layer().cloned(),
+        LayerArg::Repo => workspace.repo_layer(),
+    };
+    found.ok_or_else(|| {
+        Failure::refused("there is no repo layer here: this folder is in no git work tree")
+            .help("run `git init`, or leave out `--layer repo` to keep the note private")
+    })
+}
+
+/// The right to write below the root, for as long as it is held.
+pub(crate) fn lock(workspace: &Workspace, config: &Config) -> Result<Lock, Failure> {
+    Ok(Lock::acquire(&workspace.root.path, Duration::from_millis(config.layers.lock_timeout_ms))?)
+}
+
+/// What a layer file that does not exist yet starts with.
+pub(crate) fn seed(workspace: &Workspace, layer: &LayerRef) -> &'static str {
+    if is_pis(workspace, layer) { PI_SEED } else { "" }
+}
+
+/// Whether pi reads this layer too.
+pub(crate) fn is_pis(workspace: &Workspace, layer: &LayerRef) -> bool {
+    workspace.root.is_pi && layer.kind != LayerKind::Repo
+}

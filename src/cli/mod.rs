@@ -1,0 +1,111 @@
+//! The command line: arguments in, data to stdout, talk to stderr, an exit code. Everything
+//! it knows comes from the library below; nothing below prints.
+
+mod args;
+mod commands;
+mod complete;
+mod context;
+mod diff;
+mod failure;
+mod json;
+mod lookup;
+mod output;
+mod table;
+mod text;
+
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use clap::{CommandFactory as _, FromArgMatches as _};
+
+use args::{Cli, Command};
+use context::Context;
+use failure::{Exit, Failure};
+use output::Color;
+
+/// Runs the command that the arguments name, and says how it ended.
+pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    // Looked at first and cheaply: a shell that wants completions sets it.
+    if std::env::var_os(complete::VARIABLE).is_some() {
+        clap_complete::CompleteEnv::with_factory(Cli::command).var(complete::VARIABLE).complete();
+    }
+    let args: Vec<OsString> = args.into_iter().collect();
+    let cli = match parse(&args) {
+        Ok(cli) => cli,
+        Err(exit) => return exit.into(),
+    };
+    let mut context = Context::new(cli.globals);
+    let done = dispatch(cli.command, &mut context).and_then(|exit| {
+        context.out.flush()?;
+        Ok(exit)
+    });
+    match done {
+        Ok(exit) => exit.max(context.exit).into(),
+        Err(failure) => {
+            context.out.fail(&failure);
+            failure.exit.into()
+        }
+    }
+}
+
+fn parse(args: &[OsString]) -> Result<Cli, Exit> {
+    let matches = Cli::command().color(color_of(args).clap()).try_get_matches_from(args);
+    let cli = matches.and_then(|matches| Cli::from_arg_matches(&matches));
+    cli.map_err(|error| {
+        // Help and version come this way too. A closed pipe is no error.
+        let _ = error.print();
+        let _ = std::io::stdout().flush();
+        if error.use_stderr() { Exit::Usage } else { Exit::Done }
+    })
+}
+
+/// `--color` counts for what clap itself prints too, so it is looked for before clap does.
+fn color_of(args: &[OsString]) -> Color {
+    let mut args = args.iter().filter_map(|arg| arg.to_str());
+    while let Some(arg) = args.next() {
+        let word = match arg.strip_prefix("--color") {
+            Some("") => args.next(),
+            Some(rest) => rest.strip_prefix('='),
+            None => continue,
+        };
+        return match word {
+            Some("always") => Color::Always,
+            Some("never") => Color::Never,
+            _ => Color::Auto,
+        };
+    }
+    Color::Auto
+}
+
+fn dispatch(command: Command, cx: &mut Context) -> Result<Exit, Failure> {
+    match command {
+        Command::Init(args) => commands::init::run(&args, cx),
+        Command::Status(args) => commands::status::run(&args, cx),
+        Command::List(args) => commands::list::run(&args, cx),
+        Command::Show(args) => commands::show::run(&args, cx),
+        Command::Add(args) => commands::add::run(&args, cx),
+        Command::Edit(args) => commands::edit::run(&args, cx),
+        Command::Keep(args) => commands::keep::run(&args, commands::keep::Bump::Keep, cx),
+        Command::Drop(args) => commands::keep::run(&args, commands::keep::Bump::Drop, cx),
+        Command::Move(args) => commands::relocate::run(&args, cx),
+        Command::Render(args) => commands::render::run(&args, cx),
+        Command::Export(args) => commands::export::run(&args, cx),
+        Command::Check(args) => commands::check::run(&args, cx),
+        Command::Fmt(args) => commands::fmt::run(&args, cx),
+        Command::Completions(args) => commands::completions::run(&args, cx),
+        Command::Man(args) => commands::man::run(&args, cx),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cli_is_sound() {
+        let mut command = Cli::command();
+        command.build();
+        command.debug_assert();
+    }
+}
