@@ -18,7 +18,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("select", &["config", "note", "render"]),
     ("export", &["note", "document"]),
     ("effective", &["config", "document", "note", "select"]),
-    ("merge", &["document", "effective", "text"]),
+    ("merge", &["document", "effective", "note", "text"]),
     ("check", &["text", "note", "document", "render"]),
     ("files", &[]),
     ("mint", &["note"]),

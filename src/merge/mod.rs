@@ -6,9 +6,11 @@
 //! clock, no disk, no randomness.
 
 mod apply;
+mod base;
 mod changes;
 mod lines;
 mod prose;
 
 pub use apply::{Applied, Loss, Lost, Waiting};
+pub use base::{Base, Version, Why, revision_of};
 pub use changes::{ChangeSet, FieldChange, NoteChange};
