@@ -125,12 +125,11 @@ fn carries(file: &Document, before: &Document, after: &Document) -> bool {
         (NoteChange::Changed(fields), Some(present)) => {
             fields.iter().any(|(field, change)| change.to.is_some() && value(present, field) == change.to)
         }
-        (NoteChange::Changed(_), None) => false,
         (NoteChange::Respelled, Some(present)) => {
             let spelled = after.notes().find(|note| id_of(*note) == *id);
             spelled.is_some_and(|spelled| spelled.own_bytes() == present.own_bytes())
         }
-        (NoteChange::Respelled, None) => false,
+        (NoteChange::Changed(_) | NoteChange::Respelled, None) => false,
     })
 }
 
