@@ -92,10 +92,10 @@ fn conflicts(document: &mut Document, opaque: &[OpaqueSpan], found: &mut Vec<Dia
         let line =
             Line::at(source, region.start).map_or(*region, |line| Span::new(line.start, line.text_end));
         found.push(Diagnostic { problem: Problem::ConflictMarkers, span: line });
-        for note in &mut document.notes {
-            if note.span.overlaps(*region) {
-                note.state = State::Conflicted;
-            }
+        let first = document.notes.partition_point(|note| note.span.end <= region.start);
+        let touched = document.notes[first..].iter_mut().take_while(|note| note.span.start < region.end);
+        for note in touched {
+            note.state = State::Conflicted;
         }
     }
     document.conflicts = regions;
