@@ -2,7 +2,6 @@
 //! projects, models, states. Pure: the layers are given, lowest precedence first.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 use sha2::{Digest, Sha256};
 
@@ -72,42 +71,33 @@ pub fn id_of(note: Note<'_>) -> Cow<'_, str> {
 pub fn judge<'a>(layers: &[InReach<'a>], audience: &Audience<'_>) -> Vec<Judged<'a>> {
     let total = layers.iter().map(|layer| layer.document.notes().len()).sum();
     let mut judged: Vec<Judged<'a>> = Vec::with_capacity(total);
-    // The highest layer that holds an id for this project. Only needed where there is
-    // more than one layer with notes.
-    let is_alone = layers.iter().filter(|layer| layer.document.notes().len() > 0).count() < 2;
-    let mut highest: HashMap<&'a str, usize> = HashMap::new();
     for (index, layer) in layers.iter().enumerate() {
         for note in layer.document.notes() {
-            let is_here = is_in_project(layer.kind, note, audience);
-            if is_here
-                && !is_alone
-                && let Some(id) = note.id()
-            {
-                highest.insert(id, index);
-            }
-            let standing = if is_here {
-                let is_copy = layer.document.is_equal_copy(note);
-                standing_of(note, audience, is_copy)
+            let mut shadowed_by = None;
+            let standing = if is_in_project(layer.kind, note, audience) {
+                shadowed_by = holder(layers, index, note, audience);
+                match shadowed_by {
+                    Some(_) => Standing::Shadowed,
+                    None => standing_of(note, audience, layer.document.is_equal_copy(note)),
+                }
             } else {
                 Standing::OtherProject
             };
-            judged.push(Judged { layer: index, note, id: id_of(note), standing, shadowed_by: None });
-        }
-    }
-    if !is_alone {
-        for one in &mut judged {
-            let Some(holder) =
-                one.note.id().and_then(|id| highest.get(id)).filter(|holder| **holder > one.layer)
-            else {
-                continue;
-            };
-            if one.standing != Standing::OtherProject {
-                one.standing = Standing::Shadowed;
-                one.shadowed_by = Some(*holder);
-            }
+            judged.push(Judged { layer: index, note, id: id_of(note), standing, shadowed_by });
         }
     }
     judged
+}
+
+/// The highest layer above this one that holds the note's id for this project.
+fn holder(layers: &[InReach<'_>], index: usize, note: Note<'_>, audience: &Audience<'_>) -> Option<usize> {
+    let above = layers.iter().enumerate().skip(index + 1).rev();
+    let mut above = above.filter(|(_, layer)| layer.document.notes().len() > 0).peekable();
+    above.peek()?;
+    let id = note.id()?;
+    above.map(|(at, layer)| (at, layer.kind, layer.document)).find_map(|(at, kind, document)| {
+        document.notes_with_id(id).any(|other| is_in_project(kind, other, audience)).then_some(at)
+    })
 }
 
 fn is_in_project(kind: LayerKind, note: Note<'_>, audience: &Audience<'_>) -> bool {

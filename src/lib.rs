@@ -49,6 +49,7 @@
 //! | [`effective`] | which notes of the layers in reach count |
 //! | [`select`] | which of them fit into the block |
 //! | [`render`] | the block |
+//! | [`merge`] | what changed between two versions, applied to a third |
 //! | [`export`] | the files that pi-continual-harness writes |
 //! | [`check`] | what is wrong in a layer beyond its own text |
 //! | | *below: IO* |
@@ -77,6 +78,7 @@ pub mod document;
 pub mod effective;
 pub mod export;
 pub mod files;
+pub mod merge;
 pub mod mint;
 pub mod note;
 pub mod reach;

@@ -18,6 +18,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("select", &["config", "note", "render"]),
     ("export", &["note", "document"]),
     ("effective", &["config", "document", "note", "select"]),
+    ("merge", &["document", "effective", "note", "text"]),
     ("check", &["text", "note", "document", "render"]),
     ("files", &[]),
     ("mint", &["note"]),
@@ -28,7 +29,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("cli", &ALL_BELOW_CLI),
 ];
 
-const ALL_BELOW_CLI: [&str; 16] = [
+const ALL_BELOW_CLI: [&str; 17] = [
     "text",
     "note",
     "slug",
@@ -38,6 +39,7 @@ const ALL_BELOW_CLI: [&str; 16] = [
     "select",
     "export",
     "effective",
+    "merge",
     "check",
     "files",
     "mint",
@@ -48,8 +50,19 @@ const ALL_BELOW_CLI: [&str; 16] = [
 ];
 
 /// Modules that only compute: the same input gives the same output, on any machine.
-const PURE: &[&str] =
-    &["text", "note", "slug", "document", "config", "render", "select", "export", "effective", "check"];
+const PURE: &[&str] = &[
+    "text",
+    "note",
+    "slug",
+    "document",
+    "config",
+    "render",
+    "select",
+    "export",
+    "effective",
+    "merge",
+    "check",
+];
 
 /// What a pure module has no business with.
 const IMPURE: &[&str] = &[

@@ -77,6 +77,12 @@ impl<'a> Cursor<'a> {
 /// `span` without the blanks at both ends.
 pub(super) fn trimmed(source: &str, span: Span) -> Span {
     let text = span.of(source);
+    if let [first, .., last] = text.as_bytes()
+        && first.is_ascii_graphic()
+        && last.is_ascii_graphic()
+    {
+        return span;
+    }
     let start = span.start + (text.len() - trim_blanks_start(text).len());
     Span::new(start, start + trim_blanks(text).len())
 }
@@ -119,6 +125,18 @@ pub(super) fn bullet(source: &str, start: usize, end: usize) -> Option<Bullet> {
 /// emphasis around the key and a blank before the colon, since a person who wrote
 /// `* model: x` must not find the note to be everybody's.
 pub(super) fn sub_bullet(source: &str, start: usize, end: usize) -> Option<SubBullet> {
+    // As pi writes it: two blanks, `- `, the name, `: `.
+    let bytes = &source.as_bytes()[start..end];
+    if let [b' ', b' ', b'-', b' ', rest @ ..] = bytes {
+        let name = rest.iter().take_while(|byte| byte.is_ascii_lowercase()).count();
+        if let [b':', b' ', first, ..] = rest[name..]
+            && first.is_ascii_graphic()
+        {
+            let dash = start + 2;
+            let field = Field::of_sub_bullet(&source[dash + 2..dash + 2 + name])?;
+            return Some(SubBullet { field, value: Span::new(dash + 2 + name + 2, end), dash });
+        }
+    }
     let mut line = Cursor { source, at: start, end };
     if line.blanks() { sub_bullet_at(source, line.at, end) } else { None }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::note::Kind;
-use crate::text::{Location, Splice, locate, splice, trim_blanks};
+use crate::text::{Location, Span, Splice, locate, splice, trim_blanks};
 
 use super::compose::{NewNote, Place};
 use super::diagnostic::Problem;
@@ -48,6 +48,13 @@ pub enum Change {
         form: Option<Form>,
         /// Where it goes.
         place: Place,
+    },
+    /// Puts the bytes of another version of a note in its place.
+    Respell {
+        /// The note's index.
+        note: usize,
+        /// The other version.
+        with: NewNote,
     },
     /// Puts a note elsewhere in the layer, bytes and all.
     Move {
@@ -226,11 +233,31 @@ impl Document {
                 plan.may_lose_prose |= *with_section;
             }
             Change::Insert { note, form, place } => self.plan_insert(note.clone(), *form, *place, plan)?,
+            Change::Respell { note, with } => {
+                let found = find(*note)?;
+                self.plan_respelling(found, with, plan).map_err(|refusal| error(found, refusal))?;
+            }
             Change::Move { note, place } => {
                 let found = find(*note)?;
                 self.plan_move(found, NewNote::of(found), *place, plan);
             }
         }
+        Ok(())
+    }
+
+    fn plan_respelling(&self, found: Note<'_>, with: &NewNote, plan: &mut Plan) -> Result<(), Refusal> {
+        if found.form() == Form::Bullet && found.kind() != with.kind {
+            self.plan_move(found, with.clone(), Place::End, plan);
+            return Ok(());
+        }
+        let spans: Vec<Span> = found.own_spans().collect();
+        let [only] = spans[..] else { return Err(Refusal::Layout) };
+        let text = only.of(&self.source);
+        let kept = text.strip_suffix('\n').map_or(text, |text| text.strip_suffix('\r').unwrap_or(text));
+        let span = Span::new(only.start, only.start + kept.len());
+        plan.splices.push(Splice::replace(span, with.spell(found.form(), self.eol_at(only.start))));
+        plan.removed.push(found.index());
+        plan.inserted.push((only.start, found.form(), with.clone()));
         Ok(())
     }
 

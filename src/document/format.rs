@@ -160,11 +160,11 @@ impl Document {
                 && entry.text(&self.source) != decimals
         });
         let respelled = |entry: &Entry| {
-            let text = entry.span.of(&self.source);
-            match importance.filter(|importance| importance.span == entry.span) {
+            let text = entry.span().of(&self.source);
+            match importance.filter(|importance| importance.span() == entry.span()) {
                 Some(entry) => {
                     let (start, end) =
-                        (entry.value.start - entry.span.start, entry.value.end - entry.span.start);
+                        (entry.value().start - entry.span().start, entry.value().end - entry.span().start);
                     format!("{}{decimals}{}", &text[..start], &text[end..])
                 }
                 None => text.to_owned(),
@@ -173,33 +173,35 @@ impl Document {
         let entries: Vec<&Entry> = match note.form() {
             Form::FrontMatter => note.entries().iter().collect(),
             Form::Bullet => {
-                if let Some(entry) = importance.filter(|entry| data.head.contains(entry.value.start)) {
-                    splices.push(Splice::replace(entry.value, decimals.clone()));
+                if let Some(entry) = importance.filter(|entry| data.head.contains(entry.value().start)) {
+                    splices.push(Splice::replace(entry.value(), decimals.clone()));
                 }
-                let below = note.entries().iter().filter(|entry| entry.span.start >= data.head.end);
+                let below = note.entries().iter().filter(|entry| entry.span().start >= data.head.end);
                 below.collect()
             }
         };
         // Only where the lines follow on each other, comments and empty lines aside.
-        let rank = |entry: &Entry| canonical_rank(&entry.field, note.form());
+        let rank = |entry: &Entry| canonical_rank(&entry.field(), note.form());
         let is_sorted = entries.windows(2).all(|pair| rank(pair[0]) <= rank(pair[1]));
         let is_together = entries.windows(2).all(|pair| {
-            let between = &self.source[pair[0].span.end..pair[1].span.start];
+            let between = &self.source[pair[0].span().end..pair[1].span().start];
             note.form() == Form::FrontMatter || between.is_empty()
         });
-        let ends_well = entries.last().is_none_or(|last| last.span.of(&self.source).ends_with('\n'));
+        let ends_well = entries.last().is_none_or(|last| last.span().of(&self.source).ends_with('\n'));
         if is_sorted || !is_together || !ends_well {
-            splices.extend(entries.iter().map(|entry| Splice::replace(entry.span, respelled(entry))));
+            splices.extend(entries.iter().map(|entry| Splice::replace(entry.span(), respelled(entry))));
             return splices;
         }
         // A key takes the comment lines above it along.
-        let first = if note.form() == Form::FrontMatter { data.head.start } else { entries[0].span.start };
+        let first = if note.form() == Form::FrontMatter { data.head.start } else { entries[0].span().start };
         let mut from = first;
         let mut chunks: Vec<(usize, String)> = Vec::new();
         for entry in &entries {
-            chunks
-                .push((rank(entry), format!("{}{}", &self.source[from..entry.span.start], respelled(entry))));
-            from = entry.span.end;
+            chunks.push((
+                rank(entry),
+                format!("{}{}", &self.source[from..entry.span().start], respelled(entry)),
+            ));
+            from = entry.span().end;
         }
         chunks.sort_by_key(|(rank, _)| *rank);
         let text: String = chunks.into_iter().map(|(_, chunk)| chunk).collect();
@@ -483,14 +485,14 @@ impl Document {
         let mut rest = Vec::new();
         let mut covered = note.data().head.start;
         for entry in note.entries() {
-            let between = &source[covered.min(entry.span.start)..entry.span.start];
+            let between = &source[covered.min(entry.span().start)..entry.span().start];
             rest.extend(
                 between.lines().map(str::trim).filter(|line| line.starts_with('#')).map(str::to_owned),
             );
-            if matches!(entry.field, Field::Other(_)) {
+            if matches!(entry.field(), Field::Other(_)) {
                 rest.extend(
                     entry
-                        .span
+                        .span()
                         .of(source)
                         .lines()
                         .map(str::trim_end)
@@ -498,10 +500,10 @@ impl Document {
                         .map(str::to_owned),
                 );
             } else {
-                let behind = source[entry.value.end.min(entry.span.end)..entry.span.end].trim();
+                let behind = source[entry.value().end.min(entry.span().end)..entry.span().end].trim();
                 rest.extend(behind.starts_with('#').then(|| behind.to_owned()));
             }
-            covered = entry.span.end;
+            covered = entry.span().end;
         }
         let behind = &source[covered.min(note.data().head.end)..note.data().head.end];
         rest.extend(behind.lines().map(str::trim).filter(|line| line.starts_with('#')).map(str::to_owned));

@@ -2,8 +2,6 @@
 //! swallows, and whether an id still stands somewhere in the text. A mistake in the
 //! text is never a deletion (01-format, "Both forms").
 
-use std::collections::HashMap;
-
 use memchr::memmem;
 
 use crate::text::{Line, Lines, Span};
@@ -94,10 +92,10 @@ fn conflicts(document: &mut Document, opaque: &[OpaqueSpan], found: &mut Vec<Dia
         let line =
             Line::at(source, region.start).map_or(*region, |line| Span::new(line.start, line.text_end));
         found.push(Diagnostic { problem: Problem::ConflictMarkers, span: line });
-        for note in &mut document.notes {
-            if note.span.overlaps(*region) {
-                note.state = State::Conflicted;
-            }
+        let first = document.notes.partition_point(|note| note.span.end <= region.start);
+        let touched = document.notes[first..].iter_mut().take_while(|note| note.span.start < region.end);
+        for note in touched {
+            note.state = State::Conflicted;
         }
     }
     document.conflicts = regions;
@@ -106,26 +104,27 @@ fn conflicts(document: &mut Document, opaque: &[OpaqueSpan], found: &mut Vec<Dia
 /// Reports ids used more than once; two equal copies are one note.
 fn duplicates(document: &mut Document, found: &mut Vec<Diagnostic>) {
     let mut copies = Vec::new();
-    let mut seen: HashMap<&str, usize> = HashMap::with_capacity(document.notes.len());
     let mut lines: Option<Vec<usize>> = None;
-    for note in document.notes() {
-        let Some(id) = note.id() else { continue };
-        if note.state() == State::Conflicted {
-            continue;
-        }
-        let Some(earlier) = seen.get(id).and_then(|index| document.note_at(*index)) else {
-            seen.insert(id, note.index());
+    for (index, earlier) in document.ids.repeated() {
+        let note = Note::new(document, index);
+        let is_clear = |note: &Note<'_>| note.state() != State::Conflicted;
+        let mut earlier = earlier.map(|index| Note::new(document, index)).filter(is_clear);
+        let Some((earlier, id)) = earlier.find(|earlier| earlier.id() == note.id()).zip(note.id()) else {
             continue;
         };
+        if !is_clear(&note) {
+            continue;
+        }
         let line = lines.get_or_insert_with(|| note_lines(document))[earlier.index()];
         let problem = if is_equal_copy(earlier, note) {
-            copies.push(note.index());
+            copies.push(index);
             Problem::EqualCopy(id.to_owned(), line)
         } else {
             Problem::DuplicateId(id.to_owned(), line)
         };
         found.push(Diagnostic { problem, span: first_line(document, note) });
     }
+    copies.sort_unstable();
     document.copies = copies;
 }
 
@@ -242,6 +241,17 @@ impl Document {
             }
         }
         Presence::Absent
+    }
+
+    /// Whether an id stands nowhere in the layer. Only then its note may be taken for gone.
+    pub fn is_absent(&self, id: &str) -> bool {
+        self.presence(id) == Presence::Absent
+    }
+
+    /// All notes with this id, in the order of the file.
+    pub fn notes_with_id<'a>(&'a self, id: &'a str) -> impl Iterator<Item = Note<'a>> {
+        let notes = self.ids.candidates(id).map(|index| Note::new(self, index));
+        notes.filter(move |note| note.id() == Some(id))
     }
 
     /// Whether the note is a later, equal copy of one with the same id: both are one note.

@@ -15,9 +15,11 @@ mod escape;
 mod field;
 mod format;
 mod guard;
+mod ids;
 mod note;
 mod opaque;
 mod parse;
+mod plain;
 mod respell;
 mod spell;
 mod verify;
@@ -98,6 +100,7 @@ pub struct Document {
     conflicts: Vec<Span>,
     /// Notes that are equal copies of earlier ones, in order.
     copies: Vec<usize>,
+    ids: ids::Ids,
 }
 
 impl Document {
@@ -135,14 +138,15 @@ impl Document {
 
     /// The first note with this id.
     pub fn note(&self, id: &str) -> Option<Note<'_>> {
-        self.notes().find(|note| note.id() == Some(id))
+        let mut notes = self.ids.candidates(id).map(|index| Note::new(self, index));
+        notes.find(|note| note.id() == Some(id))
     }
 
     /// The text of a key of the layer header.
     pub fn header_field(&self, key: &str) -> Option<&str> {
         let header = self.header.as_ref()?;
         let entries = &self.entries[header.entries.clone()];
-        entries.iter().find(|entry| entry.field.key() == key).map(|entry| entry.text(&self.source))
+        entries.iter().find(|entry| entry.key() == key).map(|entry| entry.text(&self.source))
     }
 
     /// Where the layer header stands.

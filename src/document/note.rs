@@ -59,6 +59,40 @@ pub(super) struct NoteData {
     pub(super) indent: usize,
     /// Whether the fields' places are known, so that they can be edited.
     pub(super) is_editable: bool,
+    /// The last entry of each field that judging a note asks for.
+    pub(super) hot: Option<Hot>,
+}
+
+/// Where among a note's entries the fields stand that every render asks for, so that it
+/// need not search: one byte each, the offset plus one, 0 for none.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Hot([u8; 7]);
+
+impl Hot {
+    /// `None` if there are more entries than a byte can count; then they are searched.
+    pub(super) fn of(entries: &[Entry]) -> Option<Self> {
+        let mut hot = Self::default();
+        for (offset, entry) in entries.iter().enumerate() {
+            if let Some(slot) = Self::slot(&entry.field()) {
+                hot.0[slot] = u8::try_from(offset + 1).ok()?;
+            }
+        }
+        Some(hot)
+    }
+
+    #[inline]
+    const fn slot(field: &Field) -> Option<usize> {
+        Some(match field {
+            Field::Id => 0,
+            Field::Scope => 1,
+            Field::Project => 2,
+            Field::Model => 3,
+            Field::Importance => 4,
+            Field::Active => 5,
+            Field::Approval => 6,
+            _ => return None,
+        })
+    }
 }
 
 /// A note of a [`Document`].
@@ -121,6 +155,11 @@ impl<'a> Note<'a> {
             .map(|segment| segment.span)
     }
 
+    /// Whether its bytes stand together, without prose in between.
+    pub fn is_contiguous(self) -> bool {
+        self.own_spans().nth(1).is_none()
+    }
+
     /// The bytes that are its own, without prose in between.
     pub fn own_bytes(self) -> Cow<'a, str> {
         let mut own = self.own_spans().map(|span| span.of(&self.document.source));
@@ -132,8 +171,13 @@ impl<'a> Note<'a> {
     }
 
     /// The last entry of a field: of several sub-bullets the last counts.
+    #[inline]
     pub(super) fn entry(self, field: &Field) -> Option<&'a Entry> {
-        self.entries().iter().rev().find(|entry| entry.field == *field)
+        if let (Some(hot), Some(slot)) = (self.data().hot, Hot::slot(field)) {
+            let offset = usize::from(hot.0[slot]).checked_sub(1)?;
+            return self.entries().get(offset);
+        }
+        self.entries().iter().rev().find(|entry| entry.is(field))
     }
 
     /// The text of a field as it stands in the file; `None` if it is absent or empty.
@@ -143,7 +187,7 @@ impl<'a> Note<'a> {
         match field {
             Field::Content => Some(self.content()),
             Field::Evidence if self.form() == Form::Bullet => {
-                let texts = self.entries().iter().filter(|entry| entry.field == Field::Evidence);
+                let texts = self.entries().iter().filter(|entry| entry.is(&Field::Evidence));
                 let mut texts = texts.map(|entry| entry.text(source)).filter(|text| !text.is_empty());
                 let first = texts.next()?;
                 let joined = texts.fold(None, |joined: Option<String>, text| {
@@ -158,7 +202,8 @@ impl<'a> Note<'a> {
             _ => {
                 let entry = self.entry(field)?;
                 let text = Some(entry.text(source)).filter(|text| !text.is_empty())?;
-                let is_one_line = matches!(entry.style, Style::Plain | Style::Single | Style::Double);
+                let is_one_line =
+                    matches!(entry.style(), Style::Plain | Style::Single | Style::Double | Style::Tame(_));
                 if *field == Field::Tags && is_one_line && text.contains(',') {
                     // `tags: a, b`, as people write it and a bullet has to.
                     return Some(Cow::Owned(escape::normal_evidence(&text.replace(',', "\n"))));
@@ -229,7 +274,7 @@ impl<'a> Note<'a> {
             Some((Scope::Project, slug)) if self.form() == Form::Bullet => {
                 // A later line without a slug leaves the slug of an earlier one.
                 let earlier = || {
-                    let scopes = self.entries().iter().rev().filter(|entry| entry.field == Field::Scope);
+                    let scopes = self.entries().iter().rev().filter(|entry| entry.is(&Field::Scope));
                     let mut slugs = scopes.map(|entry| {
                         let text = entry.text(source);
                         bullet::scope(text, Span::new(0, text.len()))
@@ -250,15 +295,16 @@ impl<'a> Note<'a> {
     /// The model that owns it, from the note or the layer header; `None` is an orphan,
     /// `*` any model.
     pub fn model(self) -> Option<Cow<'a, str>> {
-        if self.has(&Field::Model) {
-            return self.get(&Field::Model);
-        }
-        self.default_of("model").map(Cow::Borrowed)
+        let text = match self.entry(&Field::Model) {
+            Some(entry) => Some(entry.text(&self.document.source)).filter(|text| !text.is_empty()),
+            None => self.default_of("model"),
+        };
+        text.map(Cow::Borrowed)
     }
 
     /// The importance as written in the note; `None` if it is absent or no number.
     pub fn written_importance(self) -> Option<f64> {
-        number(&self.get(&Field::Importance)?)
+        number(self.entry_text(&Field::Importance)?)
     }
 
     /// Its importance, in [0, 1].
@@ -269,7 +315,7 @@ impl<'a> Note<'a> {
 
     /// Whether it is in use; true unless it says otherwise.
     pub fn active(self) -> bool {
-        self.get(&Field::Active).and_then(|text| flag(&text)).unwrap_or(true)
+        self.entry_text(&Field::Active).and_then(flag).unwrap_or(true)
     }
 
     /// Whether its deletion by others is to be undone.
@@ -284,7 +330,7 @@ impl<'a> Note<'a> {
 
     /// Whether a person has let it in; absent counts as approved.
     pub fn approval(self) -> Option<Approval> {
-        self.get(&Field::Approval)?.parse().ok()
+        self.entry_text(&Field::Approval)?.parse().ok()
     }
 
     /// Every field that the file has for it but the content, in the order of the file,
@@ -292,8 +338,8 @@ impl<'a> Note<'a> {
     pub fn fields(self) -> Vec<Field> {
         let mut fields: Vec<Field> = Vec::new();
         for entry in self.entries() {
-            if !fields.contains(&entry.field) {
-                fields.push(entry.field.clone());
+            if !fields.contains(&entry.field()) {
+                fields.push(entry.field());
             }
         }
         fields

@@ -10,9 +10,11 @@ use crate::text::{Line, Span, is_blank, trim_blanks, trim_blanks_end};
 use super::bullet::{self, Heading};
 use super::diagnostic::{Diagnostic, Problem};
 use super::field::{Entry, Field, Style};
-use super::note::{Content, Form, NoteData, State};
+use super::note::{Content, Form, Hot, NoteData, State};
 use super::opaque::{self, Opaque};
-use super::{Document, HeaderData, Section, Segment, SegmentKind, continuation, escape, guard, note, yaml};
+use super::{
+    Document, HeaderData, Section, Segment, SegmentKind, continuation, escape, guard, ids, note, plain, yaml,
+};
 
 const BOM: char = '\u{FEFF}';
 
@@ -86,6 +88,9 @@ pub(super) fn parse(source: String, in_full: bool) -> Document {
     }
     parser.close();
     parser.emit_to(source.len(), SegmentKind::Prose);
+    for note in &mut parser.notes {
+        note.hot = Hot::of(&parser.entries[note.entries.clone()]);
+    }
     let Parser { segments, notes, entries, pieces, header, mut sections, diagnostics, opaque, .. } = parser;
     if let Some(last) = sections.last_mut().filter(|last| last.end == 0) {
         last.end = source.len();
@@ -102,7 +107,9 @@ pub(super) fn parse(source: String, in_full: bool) -> Document {
         diagnostics,
         conflicts: Vec::new(),
         copies: Vec::new(),
+        ids: ids::Ids::none(),
     };
+    document.ids = ids::Ids::of(document.notes());
     guard::check(&mut document, &opaque);
     document
 }
@@ -136,17 +143,15 @@ impl Parser<'_> {
 
     /// The layer header, if the text starts with one; gives the offset behind it.
     fn layer_header(&mut self, first: Line) -> Option<usize> {
-        let block = yaml::is_rule(first.text(self.source)).then(|| yaml::block_at(self.source, first))??;
+        if !yaml::is_rule(first.text(self.source)) {
+            return None;
+        }
         let kept = self.entries.len();
-        let is_header = block.is_closed
-            && matches!(
-                yaml::read(self.source, block.yaml, &mut self.entries, self.in_full),
-                yaml::Reading::Mapping
-            )
-            && {
-                let has = |key: &str| self.entries[kept..].iter().any(|entry| entry.field.key() == key);
-                has("layer") && !has("id") && !has("kind")
-            };
+        let (block, reading) = self.block(first)?;
+        let is_header = block.is_closed && matches!(reading, yaml::Reading::Mapping) && {
+            let has = |key: &str| self.entries[kept..].iter().any(|entry| entry.key() == key);
+            has("layer") && !has("id") && !has("kind")
+        };
         if !is_header {
             self.entries.truncate(kept);
             return None;
@@ -161,7 +166,9 @@ impl Parser<'_> {
     /// Reads the line and gives the offset of the next one to read.
     fn line(&mut self, line: Line) -> usize {
         let text = line.text(self.source);
-        if trim_blanks(text).is_empty() {
+        let is_blank =
+            !text.as_bytes().first().is_some_and(u8::is_ascii_graphic) && trim_blanks(text).is_empty();
+        if is_blank {
             if let Open::Bullet(open) = &mut self.open {
                 open.empty_lines += 1;
             }
@@ -243,27 +250,39 @@ impl Parser<'_> {
         line.end
     }
 
-    /// A metadata block: a note, or text that goes with what is open.
-    fn metadata_block(&mut self, opening: Line) -> Option<usize> {
+    /// The block that a `---` line begins, and what it says; its fields are added.
+    fn block(&mut self, opening: Line) -> Option<(yaml::Block, yaml::Reading)> {
+        if !self.in_full
+            && let Some(block) = plain::block_at(self.source, opening, &mut self.entries)
+        {
+            return Some((block, yaml::Reading::Mapping));
+        }
         let block = yaml::block_at(self.source, opening)?;
-        let kept = self.entries.len();
-        let problem = if block.is_closed {
-            match yaml::read(self.source, block.yaml, &mut self.entries, self.in_full) {
-                yaml::Reading::Mapping => None,
-                yaml::Reading::Other => return None,
-                yaml::Reading::Broken(diagnostic) => {
-                    self.entries.truncate(kept);
-                    Some(diagnostic)
-                }
-            }
+        let reading = if block.is_closed {
+            yaml::read(self.source, block.yaml, &mut self.entries)
         } else {
             let span = Span::new(opening.start, opening.text_end);
-            Some(Diagnostic { problem: Problem::UnclosedBlock, span })
+            yaml::Reading::Broken(Diagnostic { problem: Problem::UnclosedBlock, span })
+        };
+        Some((block, reading))
+    }
+
+    /// A metadata block: a note, or text that goes with what is open.
+    fn metadata_block(&mut self, opening: Line) -> Option<usize> {
+        let kept = self.entries.len();
+        let (block, reading) = self.block(opening)?;
+        let problem = match reading {
+            yaml::Reading::Mapping => None,
+            yaml::Reading::Other => return None,
+            yaml::Reading::Broken(diagnostic) => {
+                self.entries.truncate(kept);
+                Some(diagnostic)
+            }
         };
         let is_note = if problem.is_some() {
             has_note_key(self.source, block.yaml)
         } else {
-            self.entries[kept..].iter().any(|entry| matches!(entry.field, Field::Id | Field::Kind))
+            self.entries[kept..].iter().any(|entry| matches!(entry.field(), Field::Id | Field::Kind))
         };
         if !is_note {
             let is_mapping = problem.is_none();
@@ -333,7 +352,7 @@ impl Parser<'_> {
         }
         let entries = kept..self.entries.len();
         let is_editable =
-            !is_broken && self.entries[entries.clone()].iter().all(|entry| !entry.span.is_empty());
+            !is_broken && self.entries[entries.clone()].iter().all(|entry| !entry.span().is_empty());
         self.emit(opening.start, block.end, SegmentKind::Note(index));
         self.notes.push(NoteData {
             form: Form::FrontMatter,
@@ -346,6 +365,7 @@ impl Parser<'_> {
             head_end: block.end,
             indent: 0,
             is_editable,
+            hot: None,
         });
         self.open = if block.is_closed { Open::Body(index) } else { Open::Nothing };
     }
@@ -423,14 +443,13 @@ impl Parser<'_> {
         let index = self.notes.len();
         let kept = self.entries.len();
         if let Some(id) = bullet.id {
-            let entry = Entry { field: Field::Id, span: id, value: id, text: None, style: Style::Plain };
+            let entry = Entry::new(&Field::Id, id, id, Style::Plain);
             self.entries.push(entry);
             check_id(id.of(self.source), id, &mut self.diagnostics);
         }
         if let Some(number) = bullet.importance {
             let span = Span::new(bullet.id_end, number.end + 1);
-            let entry =
-                Entry { field: Field::Importance, span, value: number, text: None, style: Style::Plain };
+            let entry = Entry::new(&Field::Importance, span, number, Style::Plain);
             check_importance(self.source, &entry, &mut self.diagnostics);
             self.entries.push(entry);
         } else if content.get(..11).is_some_and(|start| start.eq_ignore_ascii_case("(importance")) {
@@ -450,6 +469,7 @@ impl Parser<'_> {
             head_end: bullet.id_end,
             indent: bullet.indent,
             is_editable: true,
+            hot: None,
         });
         self.open = Open::Bullet(OpenBullet {
             note: index,
@@ -476,13 +496,7 @@ impl Parser<'_> {
             open.empty_lines = 0;
             if is_scope_read {
                 open.last_field = Some((self.entries.len(), column(source, line.start, sub.dash)));
-                let entry = Entry {
-                    field: sub.field,
-                    span: line.span(),
-                    value: sub.value,
-                    text: None,
-                    style: Style::Plain,
-                };
+                let entry = Entry::new(&sub.field, line.span(), sub.value, Style::Plain);
                 let known = self.diagnostics.len();
                 check_field(source, &entry, &mut self.diagnostics);
                 if self.diagnostics[known..].iter().any(|found| found.severity() == super::Severity::Error) {
@@ -510,13 +524,15 @@ impl Parser<'_> {
         {
             // More of the field above; only evidence has room for it.
             let entry = &mut self.entries[entry];
-            entry.span.end = line.end;
-            if entry.field == Field::Evidence {
-                let more = trim_blanks(text);
-                let joined = format!("{}\n{}", entry.text(source), continuation::unescaped(more));
-                entry.text = Some(escape::normal_evidence(&joined).into());
-                entry.value.end = end;
-                entry.style = Style::Lines;
+            let value_end = entry.value().end;
+            if entry.is(&Field::Evidence) {
+                let joined =
+                    format!("{}\n{}", entry.text(source), continuation::unescaped(trim_blanks(text)));
+                entry.extend(line.end, end);
+                entry.set_text(source, &escape::normal_evidence(&joined));
+                entry.set_style(Style::Lines);
+            } else {
+                entry.extend(line.end, value_end);
             }
         } else {
             open.last_field = None;
@@ -562,13 +578,7 @@ fn id_entry(source: &str, yaml: Span) -> Option<Entry> {
         let id = id.split(" #").next().unwrap_or(id).trim_ascii();
         let start = line.start + behind + text[behind..].find(id)?;
         let value = Span::new(start, start + id.len());
-        (!id.is_empty()).then_some(Entry {
-            field: Field::Id,
-            span: Span::at(line.start),
-            value,
-            text: None,
-            style: Style::Plain,
-        })
+        (!id.is_empty()).then(|| Entry::new(&Field::Id, Span::at(line.start), value, Style::Plain))
     })
 }
 
@@ -578,15 +588,16 @@ fn check_fields(source: &str, entries: &[Entry]) -> (Option<Kind>, Vec<Diagnosti
     let mut kind = None;
     for entry in entries {
         let text = entry.text(source);
-        match entry.field {
-            Field::Id if !text.is_empty() => check_id(text, entry.value, &mut problems),
+        match entry.field() {
+            Field::Id if !text.is_empty() => check_id(text, entry.value(), &mut problems),
             Field::Kind if !text.is_empty() => match text.parse() {
                 Ok(found) => kind = Some(found),
                 Err(_) => problems
-                    .push(Diagnostic { problem: Problem::UnknownKind(text.into()), span: entry.value }),
+                    .push(Diagnostic { problem: Problem::UnknownKind(text.into()), span: entry.value() }),
             },
             Field::Scope if !text.is_empty() && bullet::scope(text, Span::new(0, text.len())).is_none() => {
-                problems.push(Diagnostic { problem: Problem::UnknownScope(text.into()), span: entry.value });
+                problems
+                    .push(Diagnostic { problem: Problem::UnknownScope(text.into()), span: entry.value() });
             }
             _ => check_field(source, entry, &mut problems),
         }
@@ -600,17 +611,17 @@ fn check_field(source: &str, entry: &Entry, problems: &mut Vec<Diagnostic>) {
     if text.is_empty() {
         return;
     }
-    let problem = match entry.field {
+    let problem = match entry.field() {
         Field::Importance => return check_importance(source, entry, problems),
         Field::Active | Field::Protected if note::flag(text).is_none() => {
-            Problem::NotAFlag(entry.field.key().to_owned(), text.to_owned())
+            Problem::NotAFlag(entry.key().to_owned(), text.to_owned())
         }
         Field::Approval if text.parse::<crate::note::Approval>().is_err() => {
             Problem::UnknownApproval(text.to_owned())
         }
         _ => return,
     };
-    problems.push(Diagnostic { problem, span: entry.value });
+    problems.push(Diagnostic { problem, span: entry.value() });
 }
 
 fn check_importance(source: &str, entry: &Entry, problems: &mut Vec<Diagnostic>) {
@@ -620,7 +631,7 @@ fn check_importance(source: &str, entry: &Entry, problems: &mut Vec<Diagnostic>)
         Some(number) if !(0.0..=1.0).contains(&number) => Problem::ImportanceOutOfRange(text.to_owned()),
         Some(_) => return,
     };
-    problems.push(Diagnostic { problem, span: entry.value });
+    problems.push(Diagnostic { problem, span: entry.value() });
 }
 
 fn check_id(id: &str, span: Span, problems: &mut Vec<Diagnostic>) {

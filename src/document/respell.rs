@@ -66,9 +66,9 @@ impl Document {
             (Some(entry), Some(text)) => splices.push(self.key_splice(entry, text, eol)),
             (Some(entry), None) => {
                 // A comment behind the value is a person's: it stays, on a line of its own.
-                let behind = source[entry.value.end..entry.span.end].trim();
+                let behind = source[entry.value().end..entry.span().end].trim();
                 let kept = if behind.starts_with('#') { format!("{behind}{eol}") } else { String::new() };
-                splices.push(Splice::replace(entry.span, kept));
+                splices.push(Splice::replace(entry.span(), kept));
             }
             (None, Some(text)) => {
                 // Below a comment at the end: an indented one would seem part of a list above.
@@ -82,18 +82,20 @@ impl Document {
     /// The value of a key that is there, in the spelling it has.
     fn key_splice(&self, entry: &Entry, text: &str, eol: &str) -> Splice {
         let source = &self.source;
-        let style = match entry.style {
+        let style = match entry.style() {
             Style::Lines => None,
+            Style::Tame(true) => Some(Style::Double),
+            Style::Tame(false) => Some(Style::Single),
             style => Some(style),
         };
-        let mut value = spell::yaml_value(&entry.field, text, style, eol);
+        let mut value = spell::yaml_value(&entry.field(), text, style, eol);
         let is_list = value.starts_with(['\r', '\n']);
-        let mut span = entry.value;
+        let mut span = entry.value();
         if is_list {
             // The items start on the next line: nothing may stand behind the colon.
-            let line = spell::whole_lines(source, Span::at(entry.span.start));
+            let line = spell::whole_lines(source, Span::at(entry.span().start));
             let colon =
-                entry.span.start + yaml::key_of(line.of(source).trim_end()).map_or(0, |(_, behind)| behind);
+                entry.span().start + yaml::key_of(line.of(source).trim_end()).map_or(0, |(_, behind)| behind);
             if source[colon..span.start].trim().is_empty() {
                 span.start = colon;
             }
@@ -122,11 +124,11 @@ impl Document {
         }) {
             return Err(Refusal::BadValue { field: field.clone(), expected: "some text" });
         }
-        let mut entries = found.entries().iter().filter(|entry| entry.field == *field).collect::<Vec<_>>();
+        let mut entries = found.entries().iter().filter(|entry| entry.is(field)).collect::<Vec<_>>();
         let last = entries.pop();
         // Of several lines the last counts; for evidence all do, so the others go.
         if field == &Field::Evidence || text.is_none() {
-            splices.extend(entries.iter().map(|entry| Splice::remove(self.lines_removal(entry.span))));
+            splices.extend(entries.iter().map(|entry| Splice::remove(self.lines_removal(entry.span()))));
         }
         match (field, last, text) {
             (Field::Id, None, Some(text)) => {
@@ -144,18 +146,18 @@ impl Document {
                 splices.push(Splice::insert(data.head_end, format!(" (importance {text}){gap}")));
             }
             (Field::Id | Field::Importance, Some(entry), Some(text)) => {
-                splices.push(Splice::replace(entry.value, text));
+                splices.push(Splice::replace(entry.value(), text));
             }
             (_, Some(entry), Some(text)) => {
-                let line = spell::whole_lines(source, Span::at(entry.span.start));
+                let line = spell::whole_lines(source, Span::at(entry.span().start));
                 let lead = line.of(source).len() - line.of(source).trim_start_matches([' ', '\t']).len();
                 let mut value = spell::sub_bullet_value(field, text, lead.max(2) + 2, eol);
-                if source[..entry.value.start].ends_with(':') && !value.is_empty() {
+                if source[..entry.value().start].ends_with(':') && !value.is_empty() {
                     value.insert(0, ' ');
                 }
-                splices.push(Splice::replace(entry.value, value));
+                splices.push(Splice::replace(entry.value(), value));
             }
-            (_, Some(entry), None) => splices.push(Splice::remove(self.lines_removal(entry.span))),
+            (_, Some(entry), None) => splices.push(Splice::remove(self.lines_removal(entry.span()))),
             (_, None, Some(text)) => {
                 let line = spell::sub_bullet(field, text, 2, eol);
                 let is_ended = source[..data.span.end].ends_with('\n');

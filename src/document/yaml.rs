@@ -1,6 +1,6 @@
 //! The metadata blocks of the front-matter form: where they begin and end, and what
-//! they say. The YAML library decides what a block says; plain `key: value` lines are
-//! read without it, by rules narrow enough to agree with it (held by a property test).
+//! they say. The YAML library decides what a block says. (`plain` reads the blocks about
+//! which there can be no doubt.)
 
 use serde_yaml::Value;
 
@@ -143,66 +143,6 @@ pub(super) enum Reading {
     Broken(Diagnostic),
 }
 
-/// Reads a block and appends its fields to `entries`, in the order of the file.
-/// `in_full` asks the library always.
-pub(super) fn read(source: &str, yaml: Span, entries: &mut Vec<Entry>, in_full: bool) -> Reading {
-    let kept = entries.len();
-    if !in_full && read_plain(source, yaml, entries) {
-        return Reading::Mapping;
-    }
-    entries.truncate(kept);
-    read_with_library(source, yaml, entries)
-}
-
-/// Reads a block of `key: value` lines with values that cannot mean anything else.
-/// `false` if there is anything more to it.
-fn read_plain(source: &str, yaml: Span, entries: &mut Vec<Entry>) -> bool {
-    if yaml.len() > MAX_BLOCK {
-        return false;
-    }
-    let kept = entries.len();
-    for line in Lines::within(source, yaml) {
-        let bytes = &source.as_bytes()[line.start..line.text_end];
-        let Some(colon) = memchr::memchr(b':', bytes) else { return false };
-        let key = &source[line.start..line.start + colon];
-        let is_key = key.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'))
-            && key.bytes().next().is_some_and(|b| b.is_ascii_alphabetic())
-            && !is_yaml_word(key);
-        if !is_key || bytes.get(colon + 1) != Some(&b' ') {
-            return false;
-        }
-        let start = line.start + colon + 1;
-        let text = &source[start..line.text_end];
-        let trimmed = text.trim_matches(' ');
-        let start = start + (text.len() - text.trim_start_matches(' ').len());
-        let value = Span::new(start, start + trimmed.len());
-        let (style, text) = match trimmed.as_bytes() {
-            [b'"', inner @ .., b'"'] if is_tame(inner, b'"') => {
-                (Style::Double, Some(trimmed[1..trimmed.len() - 1].into()))
-            }
-            [b'\'', inner @ .., b'\''] if is_tame(inner, b'\'') => {
-                (Style::Single, Some(trimmed[1..trimmed.len() - 1].into()))
-            }
-            _ if is_plain(trimmed) => (Style::Plain, None),
-            _ => return false,
-        };
-        let field = Field::from_key(key);
-        if entries[kept..].iter().any(|entry| entry.field == field) {
-            return false;
-        }
-        entries.push(Entry { field, span: line.span(), value, text, style });
-    }
-    entries.len() > kept
-}
-
-/// Whether the inside of a quoted value holds nothing but ordinary characters.
-fn is_tame(inner: &[u8], quote: u8) -> bool {
-    inner.iter().all(|b| *b != quote && *b != b'\\' && (b' '..0x7F).contains(b))
-        && !inner.starts_with(b" ")
-        && !inner.ends_with(b" ")
-        && !inner.is_empty()
-}
-
 /// Whether an unquoted value on the line of its key is surely that text to YAML.
 pub(super) fn is_plain(value: &str) -> bool {
     let bytes = value.as_bytes();
@@ -230,12 +170,14 @@ pub(super) fn is_plain(value: &str) -> bool {
 }
 
 /// Words that are no text to YAML.
-fn is_yaml_word(text: &str) -> bool {
-    ["null", "true", "false"].iter().any(|word| text.eq_ignore_ascii_case(word))
+pub(super) fn is_yaml_word(text: &str) -> bool {
+    matches!(text.len(), 4 | 5)
+        && ["null", "true", "false"].iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
-/// Reads a block with the library, and finds the lines of its fields.
-fn read_with_library(source: &str, yaml: Span, entries: &mut Vec<Entry>) -> Reading {
+/// Reads a block with the library, and appends its fields to `entries` in the order of
+/// the file.
+pub(super) fn read(source: &str, yaml: Span, entries: &mut Vec<Entry>) -> Reading {
     let text = yaml.of(source);
     let broken = |problem, span| Reading::Broken(Diagnostic { problem, span });
     if text.len() > MAX_BLOCK {
@@ -246,15 +188,15 @@ fn read_with_library(source: &str, yaml: Span, entries: &mut Vec<Entry>) -> Read
     }
     let layout = layout(source, yaml);
     for (index, entry) in layout.iter().enumerate() {
-        if let Some(earlier) = layout[..index].iter().find(|earlier| earlier.field == entry.field) {
-            if entry.field == Field::Id {
+        if let Some(earlier) = layout[..index].iter().find(|earlier| earlier.is_same(entry)) {
+            if entry.is(&Field::Id) {
                 let ids = ids_in(source, yaml);
                 if ids.first() != ids.last() {
                     let ids = ids.into_iter().map(str::to_owned).collect();
-                    return broken(Problem::Blend(ids), earlier.span);
+                    return broken(Problem::Blend(ids), earlier.span());
                 }
             }
-            return broken(Problem::DuplicateKey(entry.field.key().to_owned()), entry.span);
+            return broken(Problem::DuplicateKey(entry.key().to_owned()), entry.span());
         }
     }
     let mapping = match serde_yaml::from_str::<Value>(text) {
@@ -269,11 +211,11 @@ fn read_with_library(source: &str, yaml: Span, entries: &mut Vec<Entry>) -> Read
         }
     };
     let keys_agree = layout.len() == mapping.len()
-        && layout.iter().zip(mapping.keys()).all(|(entry, key)| key.as_str() == Some(entry.field.key()));
+        && layout.iter().zip(mapping.keys()).all(|(entry, key)| key.as_str() == Some(entry.key()));
     if keys_agree {
         for (mut entry, value) in layout.into_iter().zip(mapping.values()) {
             if let Some(problem) = settle(source, &mut entry, value) {
-                return broken(problem, entry.value);
+                return broken(problem, entry.value());
             }
             entries.push(entry);
         }
@@ -281,13 +223,8 @@ fn read_with_library(source: &str, yaml: Span, entries: &mut Vec<Entry>) -> Read
         // Anchors, `? key`, a flow mapping: read, but not to be edited in place.
         for (key, value) in &mapping {
             let Some(key) = key.as_str() else { continue };
-            let mut entry = Entry {
-                field: Field::from_key(key),
-                span: Span::at(yaml.start),
-                value: Span::at(yaml.start),
-                text: None,
-                style: Style::Lines,
-            };
+            let nowhere = Span::at(yaml.start);
+            let mut entry = Entry::new(&Field::from_key(key), nowhere, nowhere, Style::Lines);
             if let Some(problem) = settle(source, &mut entry, value) {
                 return broken(problem, Span::at(yaml.start));
             }
@@ -326,25 +263,25 @@ fn settle(source: &str, entry: &mut Entry, value: &Value) -> Option<Problem> {
     let text = match value {
         Value::String(text) => text.clone(),
         Value::Null => String::new(),
-        Value::Bool(flag) if entry.style != Style::Plain => flag.to_string(),
-        Value::Number(number) if entry.style != Style::Plain => number.to_string(),
+        Value::Bool(flag) if entry.style() != Style::Plain => flag.to_string(),
+        Value::Number(number) if entry.style() != Style::Plain => number.to_string(),
         Value::Bool(_) | Value::Number(_) => return None,
         Value::Sequence(items) => {
             let scalars: Option<Vec<String>> = items.iter().map(scalar).collect();
-            match (scalars, &entry.field) {
+            match (scalars, &entry.field()) {
                 (Some(items), Field::Evidence | Field::Tags | Field::Other(_) | Field::Source) => {
                     items.join("\n")
                 }
-                (None, Field::Other(_)) => entry.value.of(source).to_owned(),
-                _ => return Some(Problem::NotAScalar(entry.field.key().to_owned())),
+                (None, Field::Other(_)) => entry.value().of(source).to_owned(),
+                _ => return Some(Problem::NotAScalar(entry.key().to_owned())),
             }
         }
-        Value::Mapping(_) | Value::Tagged(_) => match &entry.field {
-            Field::Other(_) => entry.value.of(source).to_owned(),
-            _ => return Some(Problem::NotAScalar(entry.field.key().to_owned())),
+        Value::Mapping(_) | Value::Tagged(_) => match &entry.field() {
+            Field::Other(_) => entry.value().of(source).to_owned(),
+            _ => return Some(Problem::NotAScalar(entry.key().to_owned())),
         },
     };
-    entry.text = (text != entry.value.of(source)).then(|| text.into());
+    entry.set_text(source, &text);
     None
 }
 
@@ -374,13 +311,7 @@ fn layout(source: &str, yaml: Span) -> Vec<Entry> {
                 .filter(|_| value.end > line.text_end)
                 .map_or(line.end, |last| last.end);
             inside_until = end;
-            entries.push(Entry {
-                field: Field::from_key(key),
-                span: Span::new(line.start, end),
-                value,
-                text: None,
-                style,
-            });
+            entries.push(Entry::new(&Field::from_key(key), Span::new(line.start, end), value, style));
         }
     }
     entries

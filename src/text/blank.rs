@@ -11,19 +11,25 @@ pub const fn is_blank(c: char) -> bool {
 }
 
 /// Without the blanks at both ends.
+#[inline]
 pub fn trim_blanks(text: &str) -> &str {
     trim_blanks_start(trim_blanks_end(text))
 }
 
 /// Without the blanks at the start.
+#[inline]
 pub fn trim_blanks_start(text: &str) -> &str {
-    match text.as_bytes().first() {
-        Some(first) if first.is_ascii_graphic() => text,
-        _ => text.trim_start_matches(is_blank),
+    // Spaces and tabs are passed as bytes; most of the time nothing else is there.
+    let lead = text.bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    let rest = &text[lead..];
+    match rest.as_bytes().first() {
+        Some(first) if first.is_ascii_graphic() => rest,
+        _ => rest.trim_start_matches(is_blank),
     }
 }
 
 /// Without the blanks at the end.
+#[inline]
 pub fn trim_blanks_end(text: &str) -> &str {
     match text.as_bytes().last() {
         Some(last) if last.is_ascii_graphic() => text,

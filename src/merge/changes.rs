@@ -1,0 +1,147 @@
+//! What changed between two versions of a layer.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use crate::document::{Document, Field, NewNote, Note, State};
+use crate::effective::id_of;
+
+/// A field that changed, as [`meaning`] gives its values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldChange {
+    /// What it said; `None` if it was absent.
+    pub from: Option<String>,
+    /// What it says now.
+    pub to: Option<String>,
+}
+
+/// What happened to one note.
+#[derive(Clone, Debug, PartialEq)]
+pub enum NoteChange {
+    /// It is new.
+    Added(NewNote),
+    /// It is gone.
+    Removed(NewNote),
+    /// Some of its fields changed.
+    Changed(BTreeMap<Field, FieldChange>),
+    /// It says the same in other bytes: a comment, an order, a quote.
+    Respelled,
+}
+
+/// The difference between two versions of a layer: notes by id, and prose. The order of
+/// notes in the file is no content (S27 of the field cases).
+#[derive(Clone, Debug)]
+pub struct ChangeSet<'a> {
+    pub(super) from: &'a Document,
+    pub(super) to: &'a Document,
+    notes: Vec<(String, NoteChange)>,
+}
+
+impl<'a> ChangeSet<'a> {
+    /// What changed from one version to another. A note whose id still stands in the text
+    /// of `to` is not gone, whether or not it can be read (01-format, "Both forms").
+    pub fn between(from: &'a Document, to: &'a Document) -> Self {
+        if from.source() == to.source() {
+            return Self { from, to, notes: Vec::new() };
+        }
+        let (before, after) = (Notes::of(from), Notes::of(to));
+        let mut notes = Vec::new();
+        for note in to.notes() {
+            let id = id_of(note);
+            if after.first(&id).is_none_or(|first| first.index() != note.index()) {
+                continue; // a copy
+            }
+            match before.first(&id) {
+                None if note.state() == State::Good => {
+                    notes.push((id.into_owned(), NoteChange::Added(NewNote::of(note))));
+                }
+                Some(old) if note.state() == State::Good && old.state() == State::Good => {
+                    let changed = differences(old, note);
+                    if !changed.is_empty() {
+                        notes.push((id.into_owned(), NoteChange::Changed(changed)));
+                    } else if old.own_bytes() != note.own_bytes() {
+                        notes.push((id.into_owned(), NoteChange::Respelled));
+                    }
+                }
+                // What cannot be read has not changed: its last good version stays.
+                _ => {}
+            }
+        }
+        for note in from.notes() {
+            let id = id_of(note);
+            let is_first = before.first(&id).is_some_and(|first| first.index() == note.index());
+            let is_present = after.first(&id).is_some() || note.id().is_some_and(|id| !to.is_absent(id));
+            if is_first && !is_present && note.state() == State::Good {
+                notes.push((id.into_owned(), NoteChange::Removed(NewNote::of(note))));
+            }
+        }
+        Self { from, to, notes }
+    }
+
+    /// The same difference the other way round.
+    #[must_use]
+    pub fn inverted(&self) -> Self {
+        Self::between(self.to, self.from)
+    }
+
+    /// The notes that changed, by id (or by what a note without one is called), in the
+    /// order of the newer version, removed ones last.
+    pub fn notes(&self) -> &[(String, NoteChange)] {
+        &self.notes
+    }
+
+    /// Whether both versions say the same. They may still be spelled differently.
+    pub fn is_empty(&self) -> bool {
+        self.notes.is_empty() && !super::prose::differs(self.from, self.to)
+    }
+}
+
+/// The notes of a layer by id, the first of each.
+pub(super) struct Notes<'a> {
+    first: HashMap<String, Note<'a>>,
+}
+
+impl<'a> Notes<'a> {
+    pub(super) fn of(document: &'a Document) -> Self {
+        let mut first = HashMap::with_capacity(document.notes().len());
+        for note in document.notes() {
+            first.entry(id_of(note).into_owned()).or_insert(note);
+        }
+        Self { first }
+    }
+
+    pub(super) fn first(&self, id: &str) -> Option<Note<'a>> {
+        self.first.get(id).copied()
+    }
+}
+
+/// What a field says, apart from how it is spelled; `None` if it is absent.
+pub(super) fn meaning(note: Note<'_>, field: &Field) -> Option<String> {
+    match field {
+        Field::Importance => Some(match note.written_importance() {
+            Some(number) => number.to_string(),
+            None => note.get(field)?.into_owned(),
+        }),
+        _ => note.get(field).map(std::borrow::Cow::into_owned).filter(|text| !text.is_empty()),
+    }
+}
+
+/// All fields that either note has, with content and kind.
+pub(super) fn fields_of(one: Note<'_>, other: Note<'_>) -> BTreeSet<Field> {
+    let mut fields: BTreeSet<Field> = one.fields().into_iter().chain(other.fields()).collect();
+    // A bullet says both on one line.
+    fields.extend([Field::Content, Field::Kind, Field::Scope, Field::Project]);
+    fields.remove(&Field::Id);
+    fields
+}
+
+fn differences(old: Note<'_>, new: Note<'_>) -> BTreeMap<Field, FieldChange> {
+    let fields = fields_of(old, new).into_iter().map(|field| {
+        let (from, to) = match field {
+            // The first key of a note need not be written.
+            Field::Kind => (Some(old.kind().to_string()), Some(new.kind().to_string())),
+            _ => (meaning(old, &field), meaning(new, &field)),
+        };
+        (field, FieldChange { from, to })
+    });
+    fields.filter(|(_, change)| change.from != change.to).collect()
+}

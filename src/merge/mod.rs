@@ -1,0 +1,16 @@
+//! The change algebra: what changed between two versions of a layer, applied to a third.
+//!
+//! Everything that moves notes is this one operation (02-merge, "One idea"). The layer it
+//! is applied to, the *target*, has the last word: its bytes are never rebuilt, only the
+//! changes are carried onto it, and whatever loses against it is told in full. Pure: no
+//! clock, no disk, no randomness.
+
+mod apply;
+mod base;
+mod changes;
+mod lines;
+mod prose;
+
+pub use apply::{Applied, Loss, Lost, Waiting};
+pub use base::{Base, Version, Why, revision_of};
+pub use changes::{ChangeSet, FieldChange, NoteChange};
