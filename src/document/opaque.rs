@@ -279,7 +279,8 @@ impl Fence {
 
     fn is_closed_by(&self, text: &str) -> bool {
         let behind = text.trim_start_matches(char::from(self.mark));
-        text.len() - behind.len() >= self.len && behind.trim_matches([' ', '\t']).is_empty()
+        // CommonMark allows a tab behind it; pulldown-cmark does not.
+        text.len() - behind.len() >= self.len && behind.trim_matches(' ').is_empty()
     }
 }
 
@@ -325,7 +326,7 @@ pub(super) fn opaque_spans(text: &str, offset: usize) -> Vec<OpaqueSpan> {
 fn is_fence_closed(block: &str) -> bool {
     let Some(mark) = block.bytes().next() else { return false };
     let opening = block.bytes().take_while(|byte| *byte == mark).count();
-    let Some((_, last)) = block.trim_end().rsplit_once('\n') else { return false };
+    let Some((_, last)) = block.trim_end_matches(['\n', '\r', ' ']).rsplit_once('\n') else { return false };
     let fence = last.trim_start_matches(' ');
     last.len() - fence.len() <= 3 && fence.len() >= opening && fence.bytes().all(|byte| byte == mark)
 }
