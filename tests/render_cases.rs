@@ -30,7 +30,7 @@ fn break_outs() -> Section<'static> {
 }
 
 #[test]
-fn s23_a_note_stays_in_its_place_in_markdown() {
+fn a_note_stays_in_its_place_in_markdown() {
     insta::assert_snapshot!(render(&[break_outs()], Format::Markdown).trim_start(), @r##"
     ## Continual Harness state
     Self-improved notes accumulated from past trajectories via /refine.
@@ -66,7 +66,7 @@ fn s23_a_note_stays_in_its_place_in_markdown() {
 }
 
 #[test]
-fn s23_a_note_stays_in_its_place_in_xml() {
+fn a_note_stays_in_its_place_in_xml() {
     insta::assert_snapshot!(render(&[break_outs()], Format::Xml), @r##"
     <harness_state>
     <about>Self-improved notes accumulated from past trajectories via /refine.
@@ -100,7 +100,7 @@ fn s23_a_note_stays_in_its_place_in_xml() {
 }
 
 #[test]
-fn s23_a_note_stays_in_its_place_in_plain_text() {
+fn a_note_stays_in_its_place_in_plain_text() {
     insta::assert_snapshot!(render(&[break_outs()], Format::Plain), @r##"
     Continual Harness state
     Self-improved notes accumulated from past trajectories via /refine.
@@ -180,7 +180,7 @@ fn auditing_marks_each_section_with_its_project() {
 }
 
 #[test]
-fn s26_the_important_note_at_the_end_is_shown_whole_and_ids_do_not_order() {
+fn the_important_note_at_the_end_is_shown_whole_and_ids_do_not_order() {
     let long = "z".repeat(400);
     let block = |prefix: &str| {
         let ids: Vec<_> = (0..40).map(|number| format!("{prefix}{:02}", (number * 7) % 40)).collect();

@@ -5,7 +5,7 @@ use std::os::unix::fs::{MetadataExt as _, symlink};
 
 use super::scene::{HOME, Scene};
 
-/// S03: one changed value, one changed line.
+/// One changed value, one changed line.
 const TEAM: &str = "---
 layer: project
 x-team: {owner: \"core\"}   # do not sort
@@ -188,7 +188,7 @@ fn fields_are_set_and_taken_out() {
     assert_eq!(scene.read(HOME), text);
 }
 
-/// S11 (a): links stay, the final target gets the note, its mode stays.
+/// Links stay, the final target gets the note, its mode stays.
 #[test]
 fn links_to_links_stay_and_so_does_the_mode() {
     let scene = Scene::new().file("dotfiles/global.md", "---\nid: n1\n---\n\nx\n");

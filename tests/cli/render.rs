@@ -6,7 +6,7 @@ fn note(id: &str, importance: &str, rest: &str, text: &str) -> String {
     format!("---\nid: {id}\nimportance: {importance}\n{rest}---\n\n{text}\n\n")
 }
 
-/// S26: forty small notes, and last an important long one.
+/// Forty small notes, and last an important long one.
 fn forty() -> String {
     let small = (0..40).map(|at| note(&format!("a{at:02}"), "0.10", "", "small"));
     small.collect::<String>() + &note("zz", "1.00", "", &"z".repeat(400))

@@ -8,7 +8,7 @@ use harness_layers::files::Lock;
 
 use super::scene::{HOME, Scene};
 
-/// S16: real output of `git merge`.
+/// Real output of `git merge`.
 const CONFLICTED: &str = "---
 id: n1
 importance: 0.80
@@ -55,7 +55,7 @@ fn a_layer_in_conflict_is_read_where_it_is_clean_and_not_written() {
     scene.run(&["status"]).ends(0).prints("in conflict");
 }
 
-/// S18: one id, two bodies.
+/// One id, two bodies.
 #[test]
 fn two_bodies_of_one_id_are_both_seen_and_neither_is_edited() {
     let text = "---\nid: n1\n---\n\nUse Redis.\n\n---\nid: n1\n---\n\nUse Memcached for tests.\n";
@@ -84,7 +84,7 @@ fn the_same_id_in_two_layers_is_the_inner_one() {
     scene.run(&["list"]).ends(0).says("1 more with --all (1 shadowed)");
 }
 
-/// S11 (b): a repository's layer must not lead out of its work tree.
+/// A repository's layer must not lead out of its work tree.
 #[test]
 fn a_repo_layer_that_leads_out_is_neither_read_nor_written() {
     let outside = "---\nkind: memory\n---\n\nCANARY\n";

@@ -202,14 +202,18 @@ fn print(cx: &mut Context, reach: &Reach, status: &Status, judged: &[Judged<'_>]
     let all: Vec<&Judged<'_>> = judged.iter().collect();
     if !all.is_empty() {
         let shown = judged.iter().filter(|one| one.standing == Standing::Eligible).count();
-        match &status.model {
-            Some(model) => cx.out.line(format_args!(
-                "\n{shown} of {} notes compete for a place in the block of {model} ({})",
-                all.len(),
-                why(&all)
-            ))?,
-            None => cx.out.line(format_args!("\n{} notes ({})", all.len(), why(&all)))?,
-        }
+        let count = all.len();
+        let word = if count == 1 { "note" } else { "notes" };
+        let line = match &status.model {
+            Some(model) => {
+                format!(
+                    "{shown} of {count} {word} compete for a place in the block of {model} ({})",
+                    why(&all)
+                )
+            }
+            None => format!("{count} {word} ({})", why(&all)),
+        };
+        cx.out.line(format_args!("\n{line}"))?;
     }
     for path in &status.others {
         let path = cx.out.path(path.as_ref()).to_string();
