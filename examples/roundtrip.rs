@@ -63,6 +63,11 @@ fn check(path: &Path, count: &mut Count) -> Result<(), String> {
     for note in layer.notes() {
         count.notes += 1;
         let there = note.entry_text(&Field::Importance).map(str::to_owned);
+        // What is no importance can be replaced, but nobody can set it.
+        let is_number = |text: &str| text.parse().is_ok_and(|number| (0.0..=1.0).contains(&number));
+        if there.as_deref().is_some_and(|text| !is_number(text)) {
+            continue;
+        }
         let change =
             Change::Set { note: note.index(), field: Field::Importance, text: other(note.importance()) };
         let Ok(edited) = layer.apply(&[change]) else {

@@ -227,6 +227,12 @@ impl Layer {
         if self.crlf { text.replace('\n', "\r\n") } else { text }
     }
 
+    fn has_repeats(&self) -> bool {
+        let repeats = |lines: &[u8]| lines.iter().enumerate().any(|(at, line)| lines[..at].contains(line));
+        repeats(&self.prose)
+            || self.notes.iter().any(|note| repeats(&note.content) || repeats(&note.evidence))
+    }
+
     fn document(&self) -> Document {
         Document::parse(self.text())
     }
@@ -280,6 +286,8 @@ proptest! {
     #[test]
     fn applying_twice_is_applying_once(base in base(), offline in acts(8..12, 10..14), online in acts(12..16, 14..18)) {
         let (from, target, to) = (base.document(), base.with(&offline).document(), base.with(&online).document());
+        // Where a line repeats within a text, nobody can tell whether one more is there already.
+        if [&base, &base.with(&offline), &base.with(&online)].iter().any(|layer| layer.has_repeats()) { return Ok(()) }
         let once = applied(&from, &to, &target);
         let twice = applied(&from, &to, &once.document);
         prop_assert_eq!(once.document.source(), twice.document.source());

@@ -422,6 +422,8 @@ impl Document {
     fn to_bullets(&self, left: &mut Vec<Left>) -> Result<Self, EditError> {
         let can_turn = |note: &Note<'_>| {
             note.form() == Form::FrontMatter && note.state() == State::Good && !note.content().is_empty()
+                // A line break by two blanks at the end of the first line, say.
+                && escape::normal_bullet(&note.content()) == note.content()
                 && note.id().is_some_and(|id| !id.contains(']'))
                 // One-line values only; a bullet has no room for others.
                 && note.fields().iter().all(|field| matches!(field, Field::Evidence | Field::Tags | Field::Other(_))

@@ -198,7 +198,9 @@ impl Parser<'_> {
             self.opaque.passes_safe_line(line.start);
         }
         if let Open::Body(_) = self.open {
-            if bullet::canonical_section(trim_blanks_end(text)).is_some() {
+            if bullet::canonical_section(trim_blanks_end(text)).is_some()
+                || self.is_conflict_around_notes(line)
+            {
                 self.close();
             } else {
                 self.is_text_above = is_paragraph(text);
@@ -208,6 +210,19 @@ impl Parser<'_> {
         }
         self.bullet_line(line);
         line.end
+    }
+
+    /// Whether git's marker in this line opens a conflict about whole notes: the note above
+    /// has no part in it.
+    fn is_conflict_around_notes(&self, line: Line) -> bool {
+        let text = line.text(self.source);
+        text.starts_with("<<<<<<<")
+            && escape::is_conflict_marker(text)
+            && Line::at(self.source, line.end).is_some_and(|next| {
+                yaml::is_rule(next.text(self.source))
+                    && yaml::block_at(self.source, next)
+                        .is_some_and(|block| has_note_key(self.source, block.yaml))
+            })
     }
 
     /// A line that is no structure: of a body, of a bullet's content, or prose.

@@ -67,7 +67,7 @@ impl ChangeSet<'_> {
     /// contents, evidence and prose, line by line (02-merge has the table).
     ///
     /// Applying to the version it starts from gives the version it leads to, byte for
-    /// byte; applying twice is applying once.
+    /// byte; applying twice is applying once, as long as no line repeats within a text.
     pub fn apply(&self, target: &Document) -> Applied {
         let unchanged = |document: &Document| Applied {
             document: document.clone(),

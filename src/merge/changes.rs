@@ -28,7 +28,7 @@ pub enum NoteChange {
 }
 
 /// The difference between two versions of a layer: notes by id, and prose. The order of
-/// notes in the file is no content (S27 of the field cases).
+/// notes in the file is no content.
 #[derive(Clone, Debug)]
 pub struct ChangeSet<'a> {
     pub(super) from: &'a Document,

@@ -160,9 +160,7 @@ fn between_conflict_markers_nothing_is_shown_and_nothing_is_written() {
     for text in [body, &diff3, whole, bullets] {
         for (scene, path, text) in scenes(text) {
             let block = scene.run(&["render", "--model", "a/m"]).ok();
-            // A body reaches down to the next note, so one right above a marker is not clean.
-            let is_clean = !text.replace('\r', "").contains("\n\n<<<<<<< HEAD\n---");
-            assert_eq!(block.contains("[n2] Run migrations first!"), is_clean, "{block}");
+            assert!(block.contains("[n2] Run migrations first!"), "the clean note is read: {block}");
             assert!(!block.contains("pnpm") && !block.contains("<<<") && !block.contains(">>>"), "{block}");
             let layer = layer_of(path);
             let writes: [&[&str]; 6] = [
