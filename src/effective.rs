@@ -63,7 +63,7 @@ pub fn id_of(note: Note<'_>) -> Cow<'_, str> {
 
 /// Judges every note of the layers, in layer order.
 ///
-/// Scope is decided by location (01-format, "Which project"): what stands in a project's
+/// Scope is decided by location (docs/format.md, "Which project"): what stands in a project's
 /// layer is for that project whatever it claims, and a note that names another project is
 /// for nobody here. A global note with `scope: project` counts only in the project it
 /// names; if it names none, nowhere: on doubt, isolate. A note that is of another project

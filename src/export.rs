@@ -1,4 +1,4 @@
-//! Notes as the exact text of pi-continual-harness's files (golden "Writing markdown").
+//! Notes as the exact text of pi-continual-harness's files (fixtures/golden/render_file.json).
 //! Knows no document: what it writes is a whole file of our making, to be given away, not
 //! an edit of a layer. Where pi's writer loses text or lets it escape, ours does not; see
 //! docs/compatibility.md.
@@ -126,7 +126,7 @@ pub fn layered(
 }
 
 /// The file of a project; refuses what leaves the folder, means nothing, or would read
-/// back as another project (golden "Where the original loses data", W6).
+/// back as another project (the `unsafe` vectors of render_file.json).
 fn project_file(project: &str) -> Result<String, ExportError> {
     let odd = |c: char| matches!(c, '/' | '\\' | ':') || c.is_control();
     if matches!(project, "." | "..") || project.trim() != project || project.contains(odd) {

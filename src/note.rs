@@ -202,7 +202,7 @@ pub fn two_decimals(value: f64) -> String {
     format!("{value:.2}")
 }
 
-/// How long an id may be, in bytes (01-format: `[A-Za-z0-9._:-]{1,128}`).
+/// How long an id may be, in bytes (docs/format.md: `[A-Za-z0-9._:-]{1,128}`).
 pub const MAX_ID_LEN: usize = 128;
 
 /// Whether an id has the shape that `layers` itself accepts for new notes:

@@ -7,12 +7,12 @@ use crate::note::{Approval, Kind};
 use crate::render::{Label, Section, Shown, markdown};
 
 /// The budget's share of the block's fixed lines, of each kind's title and of the
-/// footer, in tokens; paid whether or not they are printed (golden "Injection", 4).
+/// footer, in tokens; paid whether or not they are printed (fixtures/golden/inject.json).
 const COST_OF_FRAME: u32 = 55;
 const COST_OF_KIND: u32 = 8;
 const COST_OF_FOOTER: u32 = 18;
 
-/// A model that is every model's (03-injection "Which notes").
+/// A model that is every model's (docs/block.md "Which notes").
 pub const ANY_MODEL: &str = "*";
 
 /// Whether a note could be shown at all, or the first reason why not.
@@ -88,7 +88,7 @@ pub struct Fields<'a> {
     pub approval: Option<Approval>,
 }
 
-/// The standing of a note by its own fields (03-injection "Which notes", 2 and 3). Reasons
+/// The standing of a note by its own fields (docs/block.md "Which notes", 2 and 3). Reasons
 /// that come from its place (project, trust, precedence) or its text (unparsed, empty)
 /// are the caller's, joined with [`Standing::or_else`].
 ///

@@ -5,13 +5,13 @@ use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
 
-/// How long a slug or a key may be, in bytes; both are ASCII (golden "Slug").
+/// How long a slug or a key may be, in bytes; both are ASCII (fixtures/golden/slug.json).
 pub const MAX_LEN: usize = 80;
 
-/// The slug of a name that leaves nothing (golden "Slug").
+/// The slug of a name that leaves nothing (fixtures/golden/slug.json).
 const PI_DEFAULT: &str = "default";
 
-/// The stem of pi's project layer for a working directory (golden "Slug"): trimmed,
+/// The stem of pi's project layer for a working directory (fixtures/golden/slug.json): trimmed,
 /// runs of separators to one `-`, all but ASCII letters, digits and `-` deleted,
 /// lower case, the last 80 characters.
 ///
@@ -42,7 +42,7 @@ pub fn pi_slug(cwd: Option<&str>) -> String {
     if slug.is_empty() { PI_DEFAULT.to_owned() } else { slug.to_owned() }
 }
 
-/// The blanks that pi trims (golden "Character rules"): Rust's white space, less
+/// The blanks that pi trims (fixtures/golden/slug.json): Rust's white space, less
 /// U+0085, with U+FEFF.
 fn is_blank(c: char) -> bool {
     c == '\u{feff}' || (c.is_whitespace() && c != '\u{85}')
@@ -50,7 +50,7 @@ fn is_blank(c: char) -> bool {
 
 /// Whether a word can be a project key as it stands: 1 to 80 of `[a-z0-9._-]`, with a
 /// letter or digit among them, so that no key is `.`, `..` or mere punctuation
-/// (01-format "Which project").
+/// (docs/format.md "Which project").
 pub fn is_key(word: &str) -> bool {
     word.len() <= MAX_LEN
         && word.bytes().all(is_key_byte)
@@ -61,7 +61,7 @@ fn is_key_byte(byte: u8) -> bool {
     matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'_' | b'-')
 }
 
-/// The project key for any name, most often a folder's (01-format "Which project").
+/// The project key for any name, most often a folder's (docs/format.md "Which project").
 ///
 /// A name that differs from a key in ASCII case only gives that key: people take
 /// `Shop` and `shop` for one name, and file systems may too. Every other name outside

@@ -1,9 +1,9 @@
 //! `harness.json` as types: pi-continual-harness's keys and ours, each with a default.
 //! Knows no path: bytes in, a [`Config`] and its warnings out.
 //!
-//! The rules are those of golden/README "Config": a malformed file gives the defaults, a
+//! The rules are those of fixtures/golden/config.json: a malformed file gives the defaults, a
 //! malformed value the default of that key, and nothing is refused. What pi does without
-//! a word we do with a [`ConfigWarning`] (03-injection "Selection").
+//! a word we do with a [`ConfigWarning`] (docs/block.md "Selection").
 
 mod json;
 mod read;
@@ -111,7 +111,7 @@ pub struct OutcomeImportance {
     pub bump: f64,
 }
 
-/// `injection`: how much goes into the block (golden "Injection").
+/// `injection`: how much goes into the block (fixtures/golden/inject.json).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Injection {
     /// Whether budget and cap hold at all. Default true.
@@ -139,7 +139,7 @@ pub struct Dedupe {
     pub merge: bool,
 }
 
-/// What happens to notes without a model (03-injection "Which notes").
+/// What happens to notes without a model (docs/block.md "Which notes").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Orphans {
     /// They count as the asked model's, and the session-start hook writes that down.
@@ -161,15 +161,15 @@ impl Orphans {
     }
 }
 
-/// The object `layers`: keys that pi does not know (03-injection "Selection").
+/// The object `layers`: keys that pi does not know (docs/block.md "Selection").
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layers {
     /// `orphans`: `adopt`, `any` or `none`. Default adopt.
     pub orphans: Orphans,
     /// `projects`: path prefix to project key. An entry whose key is no key is left out.
     pub projects: BTreeMap<String, String>,
-    /// `approval.online`: how notes made by agents start, `approved` or `pending`
-    /// (04-refinement). Default approved.
+    /// `approval.online`: how notes made by agents start, `approved` or `pending`.
+    /// Default approved.
     pub approval_online: Approval,
     /// `repoShare`: how much of the budget repo layers may take, 0 to 1. Default 0.5.
     pub repo_share: f64,

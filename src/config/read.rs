@@ -20,7 +20,7 @@ use crate::slug;
 /// whoever knows them.
 pub fn parse(bytes: Option<&[u8]>) -> (Config, Vec<ConfigWarning>) {
     let Some(bytes) = bytes else { return (Config::default(), Vec::new()) };
-    // Bad UTF-8 is replaced, not refused (golden "Porting traps").
+    // Bad UTF-8 is replaced, not refused (fixtures/golden/config.json).
     let text = String::from_utf8_lossy(bytes);
     let mut reader = Reader { text: &text, warnings: Vec::new() };
     let config = reader.config();

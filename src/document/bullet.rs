@@ -1,5 +1,5 @@
 //! The bullet form, a line at a time: the grammar that pi-continual-harness reads
-//! (golden README, "Reading markdown"), and what we read beyond it.
+//! (its vectors are in fixtures/golden/parse.json), and what we read beyond it.
 //! Knows lines only; `parse` knows what is open around them.
 
 use crate::note::{Kind, Scope};
@@ -207,7 +207,7 @@ pub(super) fn canonical_section(text: &str) -> Option<Kind> {
     Kind::ALL.into_iter().find(|kind| kind.section_title().eq_ignore_ascii_case(title))
 }
 
-/// Golden README, "Titles": the first hit wins, in any ASCII case.
+/// The vectors "heading: ..." of parse.json: the first hit wins, in any ASCII case.
 fn kind_of_title(title: &str) -> Option<Kind> {
     const PHRASES: [(&str, Kind); 5] = [
         ("supplemental prompt notes", Kind::Prompt),

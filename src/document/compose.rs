@@ -106,7 +106,7 @@ pub enum Place {
     /// At the end of its section (bullets) or of the layer (front matter).
     End,
     /// Behind the note that precedes it in the order of the SHA-256 of the ids, so that
-    /// two branches rarely add at one place (01-format, "Both forms").
+    /// two branches rarely add at one place (docs/format.md, "Both forms").
     ByHash,
     /// Behind the note with this index; bullets only within its section.
     After(usize),

@@ -1,7 +1,7 @@
 //! Further lines of a text under a bullet: how they are written so that they read back,
 //! and how they are read. Knows nothing of notes but the names of their fields.
 //!
-//! A bullet's text goes on in lines that are indented (01-format "Notes as bullets").
+//! A bullet's text goes on in lines that are indented (docs/format.md "Notes as bullets").
 //! Three kinds of line would not stay text there, and get a backslash, which reading
 //! takes away again (one, however many there are):
 //!

@@ -148,7 +148,7 @@ impl Field {
         }
     }
 
-    /// Whether its absence means "unchanged" (01-format, 02-merge: isolation keys).
+    /// Whether its absence means "unchanged" (docs/format.md: scope, project, model).
     pub const fn is_isolation(&self) -> bool {
         matches!(self, Self::Scope | Self::Project | Self::Model)
     }

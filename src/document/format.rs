@@ -1,5 +1,5 @@
 //! Putting a layer into canonical shape, and from one form into the other. Only on
-//! request (01-format, "Writing"), and never at the price of a note or a line of text:
+//! request (docs/format.md, "Writing"), and never at the price of a note or a line of text:
 //! the result is read back and must say what the layer said.
 
 use crate::text::{Line, Lines, Span, Splice, splice, trim_blanks};

@@ -1,6 +1,6 @@
 //! What no single line shows: conflict markers, ids used twice, notes that a fence
 //! swallows, and whether an id still stands somewhere in the text. A mistake in the
-//! text is never a deletion (01-format, "Both forms").
+//! text is never a deletion (docs/format.md, "Both forms").
 
 use memchr::memmem;
 

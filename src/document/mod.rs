@@ -160,7 +160,7 @@ impl Document {
     }
 
     /// The stretches between git's conflict markers, markers included. While there
-    /// is one, the layer is not to be written (01-format, "Both forms").
+    /// is one, the layer is not to be written (docs/format.md, "Both forms").
     pub fn conflicts(&self) -> &[Span] {
         &self.conflicts
     }

@@ -64,7 +64,7 @@ struct Step {
 
 impl ChangeSet<'_> {
     /// Carries the changes onto `target`. Its own changes win, field by field and, in
-    /// contents, evidence and prose, line by line (02-merge has the table).
+    /// contents, evidence and prose, line by line (tests/merge_table.rs walks all cases).
     ///
     /// Applying to the version it starts from gives the version it leads to, byte for
     /// byte; applying twice is applying once, as long as no line repeats within a text.

@@ -3,7 +3,7 @@
 //! A file that was saved from a buffer loaded before the last online write looks as if it
 //! deleted and reverted what was written online since. Taking the newest version as the
 //! base of the merge would lose that. The base is chosen by what the file carries; no clock is asked, for
-//! stale buffers are hours old (02-merge, "Which base").
+//! stale buffers are hours old (the file says enough).
 
 use sha2::{Digest, Sha256};
 

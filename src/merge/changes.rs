@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use crate::document::{Document, Field, NewNote, Note, State};
 use crate::effective::id_of;
 
-/// A field that changed, as [`meaning`] gives its values.
+/// A field that changed. The values are what the field says, apart from its spelling.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldChange {
     /// What it said; `None` if it was absent.
@@ -38,7 +38,7 @@ pub struct ChangeSet<'a> {
 
 impl<'a> ChangeSet<'a> {
     /// What changed from one version to another. A note whose id still stands in the text
-    /// of `to` is not gone, whether or not it can be read (01-format, "Both forms").
+    /// of `to` is not gone, whether or not it can be read (docs/format.md, "Both forms").
     pub fn between(from: &'a Document, to: &'a Document) -> Self {
         if from.source() == to.source() {
             return Self { from, to, notes: Vec::new() };

@@ -1,6 +1,6 @@
 //! The change algebra: what changed between two versions of a layer, applied to a third.
 //!
-//! Everything that moves notes is this one operation (02-merge, "One idea"). The layer it
+//! Everything that moves notes is this one operation (sync, merge driver, rollback, import, refiners). The layer it
 //! is applied to, the *target*, has the last word: its bytes are never rebuilt, only the
 //! changes are carried onto it, and whatever loses against it is told in full. Pure: no
 //! clock, no disk, no randomness.

@@ -1,4 +1,4 @@
-//! The block as pi-continual-harness writes it (golden "Injection").
+//! The block as pi-continual-harness writes it (fixtures/golden/inject.json).
 //!
 //! A note is one bullet, `- [id] content`. What may a text do there?
 //!

@@ -1,7 +1,7 @@
 //! The block that goes into a prompt, in four forms, from notes already selected.
 //! Knows no budget, no file and no configuration.
 //!
-//! A note is data (03-injection "What a note may do to a prompt"): whatever its text, id
+//! A note is data (docs/block.md "What a note may do to a prompt"): whatever its text, id
 //! or title holds, each form reads back to exactly the notes that were given, and its
 //! frame stands once, around everything. How each form sees to that is told in
 //! [`markdown`], `xml`, `json` and `plain`.
@@ -20,7 +20,7 @@ use crate::note::{Kind, UnknownWord};
 
 pub use sanitize::{Dropped, Unwanted, dropped, sanitize};
 
-/// What the block says about itself; pi-continual-harness's words (golden "Injection").
+/// What the block says about itself; pi-continual-harness's words (fixtures/golden/inject.json).
 /// It describes and gives no orders: models take "you must obey" for an attack.
 const ABOUT: [&str; 2] = [
     "Self-improved notes accumulated from past trajectories via /refine.",

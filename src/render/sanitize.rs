@@ -1,5 +1,5 @@
 //! What no prompt should carry: control characters, and characters that cannot be seen
-//! or that turn the reading order around (03-injection "What a note may do to a prompt").
+//! or that turn the reading order around (docs/block.md "What a note may do to a prompt").
 
 use std::borrow::Cow;
 

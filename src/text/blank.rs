@@ -1,4 +1,4 @@
-//! The blanks of pi-continual-harness (golden README, "Character rules"):
+//! The blanks of pi-continual-harness (as its vectors show):
 //! JavaScript's white space, which has U+FEFF and lacks U+0085, unlike Rust's.
 
 /// Whether a character is a blank in the bullet grammar.

@@ -127,7 +127,7 @@ pub(crate) fn run_with(
     assert!(failed == 0, "{failed} of {} cases of {file} failed\n{report}", cases.len());
 }
 
-/// Equal with all numbers as doubles (golden "How to read the cases") and keys in any order.
+/// Equal with all numbers as doubles (as the vectors are meant) and keys in any order.
 pub(crate) fn same(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(one), Value::Number(other)) => one.as_f64() == other.as_f64(),

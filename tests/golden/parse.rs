@@ -54,7 +54,7 @@ fn items(input: &Value) -> Value {
 }
 
 /// The lines below a section heading that pi's rules pass over though they hold text
-/// (golden README, "Reading markdown", rule 9 and items without content), each with its
+/// (indented lines that are no field, and items without content), each with its
 /// number. Prose right below a heading or in column 0 is nobody's and does not count,
 /// fences and list items do: they change what the lines around them are.
 fn leftovers(text: &str) -> Vec<usize> {

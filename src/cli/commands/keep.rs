@@ -26,7 +26,7 @@ Examples:
 
 `drop` is the opposite of `keep`, as in pi-continual-harness: the note stays in its file.";
 
-/// The step of both commands (golden "Prune, decay, bump").
+/// The step of both commands (fixtures/golden/prune_decay.json).
 const STEP: f64 = 0.1;
 
 /// Up or down.
