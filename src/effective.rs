@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use foldhash::{HashMap, HashMapExt as _};
 use sha2::{Digest, Sha256};
 
 use crate::config::Orphans;
@@ -71,33 +72,36 @@ pub fn id_of(note: Note<'_>) -> Cow<'_, str> {
 pub fn judge<'a>(layers: &[InReach<'a>], audience: &Audience<'_>) -> Vec<Judged<'a>> {
     let total = layers.iter().map(|layer| layer.document.notes().len()).sum();
     let mut judged: Vec<Judged<'a>> = Vec::with_capacity(total);
+    // The highest layer that holds an id for this project. The lowest layer shadows none.
+    let lowest = layers.iter().position(|layer| layer.document.notes().len() > 0).unwrap_or(0);
+    let mut highest: HashMap<&'a str, usize> = HashMap::new();
     for (index, layer) in layers.iter().enumerate() {
         for note in layer.document.notes() {
-            let mut shadowed_by = None;
-            let standing = if is_in_project(layer.kind, note, audience) {
-                shadowed_by = holder(layers, index, note, audience);
-                match shadowed_by {
-                    Some(_) => Standing::Shadowed,
-                    None => standing_of(note, audience, layer.document.is_equal_copy(note)),
-                }
+            let is_here = is_in_project(layer.kind, note, audience);
+            if is_here
+                && index > lowest
+                && let Some(id) = note.id()
+            {
+                highest.insert(id, index);
+            }
+            let standing = if is_here {
+                standing_of(note, audience, layer.document.is_equal_copy(note))
             } else {
                 Standing::OtherProject
             };
-            judged.push(Judged { layer: index, note, id: id_of(note), standing, shadowed_by });
+            judged.push(Judged { layer: index, note, id: id_of(note), standing, shadowed_by: None });
+        }
+    }
+    if !highest.is_empty() {
+        for one in &mut judged {
+            let holder = one.note.id().and_then(|id| highest.get(id)).filter(|holder| **holder > one.layer);
+            if let Some(holder) = holder.filter(|_| one.standing != Standing::OtherProject) {
+                one.standing = Standing::Shadowed;
+                one.shadowed_by = Some(*holder);
+            }
         }
     }
     judged
-}
-
-/// The highest layer above this one that holds the note's id for this project.
-fn holder(layers: &[InReach<'_>], index: usize, note: Note<'_>, audience: &Audience<'_>) -> Option<usize> {
-    let above = layers.iter().enumerate().skip(index + 1).rev();
-    let mut above = above.filter(|(_, layer)| layer.document.notes().len() > 0).peekable();
-    above.peek()?;
-    let id = note.id()?;
-    above.map(|(at, layer)| (at, layer.kind, layer.document)).find_map(|(at, kind, document)| {
-        document.notes_with_id(id).any(|other| is_in_project(kind, other, audience)).then_some(at)
-    })
 }
 
 fn is_in_project(kind: LayerKind, note: Note<'_>, audience: &Audience<'_>) -> bool {
