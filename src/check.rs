@@ -37,7 +37,7 @@ pub fn examine(document: &Document, place: &Place<'_>) -> Vec<Finding> {
         .iter()
         .map(|found| Finding {
             severity: found.severity(),
-            code: code(&found.problem),
+            code: found.problem.code(),
             message: found.problem.to_string(),
             help: found.problem.help(),
             span: found.span,
@@ -49,39 +49,6 @@ pub fn examine(document: &Document, place: &Place<'_>) -> Vec<Finding> {
     open_end(document, &mut findings);
     findings.sort_by_key(|finding| finding.span);
     findings
-}
-
-/// The stable name of a problem, for `--json` and for looking it up.
-pub const fn code(problem: &Problem) -> &'static str {
-    match problem {
-        Problem::UnclosedBlock => "unclosed-block",
-        Problem::InvalidYaml(_) => "invalid-yaml",
-        Problem::DuplicateKey(_) => "duplicate-key",
-        Problem::Blend(_) => "blend",
-        Problem::BlockTooLarge(_) => "block-too-large",
-        Problem::BlockTooDeep(_) => "block-too-deep",
-        Problem::UnknownKind(_) => "unknown-kind",
-        Problem::UnknownScope(_) => "unknown-scope",
-        Problem::UnknownApproval(_) => "unknown-approval",
-        Problem::NotAScalar(_) => "not-a-scalar",
-        Problem::ImportanceOutOfRange(_) => "importance-range",
-        Problem::ImportanceNotANumber(_) => "importance-number",
-        Problem::NotAFlag(..) => "not-a-flag",
-        Problem::OddId(_) => "odd-id",
-        Problem::NoBlankLineAbove => "no-blank-line",
-        Problem::ConflictMarkers => "conflict-markers",
-        Problem::DuplicateId(..) => "duplicate-id",
-        Problem::EqualCopy(..) => "equal-copy",
-        Problem::NoContent => "no-content",
-        Problem::BulletOutsideSection(_) => "bullet-outside-section",
-        Problem::ForeignBullet => "foreign-bullet",
-        Problem::MalformedImportance => "malformed-importance",
-        Problem::UnindentedLine => "unindented-line",
-        Problem::ScopeIgnored(_) => "scope-ignored",
-        Problem::Swallowed(_) => "swallowed",
-        Problem::ClassicMacLines => "classic-mac-lines",
-        Problem::IdInText(_) => "id-in-text",
-    }
 }
 
 /// Characters that no prompt carries, one finding a note.

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use crate::document::{Change, Document, EditError, Note, Refusal};
 use crate::effective::id_of;
 use crate::files::{Expected, Found, Lock, LockError, Wrote};
-use crate::text::locate;
 use crate::workspace::{LayerRef, WorkspaceError};
 
 /// Why a layer was not changed. Its file is as it was.
@@ -172,9 +171,4 @@ pub fn find_note<'a>(layer: &LayerRef, document: &'a Document, id: &str) -> Resu
         count: 2 + found.count(),
         second: second.span().start,
     })
-}
-
-/// Line (from 1) on which a note starts, in the file.
-pub fn line_of(document: &Document, note: Note<'_>) -> usize {
-    locate(document.source(), note.span().start).line
 }

@@ -25,7 +25,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("workspace", &["files", "note", "slug"]),
     ("reach", &["document", "effective", "files", "workspace", "config"]),
     ("audit", &["config", "effective", "note", "reach", "select", "workspace"]),
-    ("write", &["text", "document", "effective", "files", "workspace"]),
+    ("write", &["document", "effective", "files", "workspace"]),
     ("cli", &ALL_BELOW_CLI),
 ];
 

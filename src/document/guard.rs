@@ -248,12 +248,6 @@ impl Document {
         self.presence(id) == Presence::Absent
     }
 
-    /// All notes with this id, in the order of the file.
-    pub fn notes_with_id<'a>(&'a self, id: &'a str) -> impl Iterator<Item = Note<'a>> {
-        let notes = self.ids.candidates(id).map(|index| Note::new(self, index));
-        notes.filter(move |note| note.id() == Some(id))
-    }
-
     /// Whether the note is a later, equal copy of one with the same id: both are one note.
     pub fn is_equal_copy(&self, note: Note<'_>) -> bool {
         self.copies.binary_search(&note.index()).is_ok()

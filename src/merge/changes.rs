@@ -77,12 +77,6 @@ impl<'a> ChangeSet<'a> {
         Self { from, to, notes }
     }
 
-    /// The same difference the other way round.
-    #[must_use]
-    pub fn inverted(&self) -> Self {
-        Self::between(self.to, self.from)
-    }
-
     /// The notes that changed, by id (or by what a note without one is called), in the
     /// order of the newer version, removed ones last.
     pub fn notes(&self) -> &[(String, NoteChange)] {

@@ -14,7 +14,7 @@ use crate::mint::fresh_id;
 use crate::note::{DEFAULT_IMPORTANCE, Kind, LayerKind, is_well_formed_id, two_decimals};
 use crate::select::{ANY_MODEL, Fields, Standing, standing};
 use crate::workspace::{LayerRef, Workspace};
-use crate::write::{change_layer, line_of};
+use crate::write::change_layer;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -87,7 +87,7 @@ pub(crate) fn run(args: &AddArgs, cx: &mut Context) -> Result<Exit, Failure> {
     let Some(note) = changed.after.note(&id) else {
         return Err(Failure::refused("the new note does not read back; nothing was written"));
     };
-    let line = line_of(&changed.after, note);
+    let line = note.location().line;
     let standing = standing_now(cx, &here, note);
     if cx.globals.json {
         let path = layer.path.display().to_string();

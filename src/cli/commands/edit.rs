@@ -20,7 +20,7 @@ use crate::mint::fresh_id;
 use crate::note::{LayerKind, Scope, two_decimals};
 use crate::select::{ANY_MODEL, Standing};
 use crate::workspace::{LayerRef, Workspace};
-use crate::write::{ChangeError, change_layer, find_note, line_of};
+use crate::write::{ChangeError, change_layer, find_note};
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -127,7 +127,7 @@ pub(crate) fn run(args: &EditArgs, cx: &mut Context) -> Result<Exit, Failure> {
     let Ok(note) = find_note(&layer, &changed.after, &id) else {
         return Err(Failure::refused(format_args!("{id} does not read back")));
     };
-    let line = line_of(&changed.after, note);
+    let line = note.location().line;
     let standing = standing_now(cx, &here, note);
     let was = (id != args.id).then_some(&*args.id);
     if cx.globals.json {

@@ -15,7 +15,7 @@ use crate::mint::fresh_id;
 use crate::note::{DEFAULT_IMPORTANCE, LayerKind, two_decimals};
 use crate::slug::{is_key, key_slug};
 use crate::workspace::{LayerRef, LayerState};
-use crate::write::{ChangeError, Changed, change_layer, edit_error, find_note, line_of, rewrite_layer};
+use crate::write::{ChangeError, Changed, change_layer, edit_error, find_note, rewrite_layer};
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -85,7 +85,7 @@ pub(crate) fn run(args: &MoveArgs, cx: &mut Context) -> Result<Exit, Failure> {
         });
     }
     drop(lock);
-    let line = inserted.after.note(&id).map_or(0, |note| line_of(&inserted.after, note));
+    let line = inserted.after.note(&id).map_or(0, |note| note.location().line);
     if cx.globals.json {
         let (from, to) = (source.path.display().to_string(), target.path.display().to_string());
         cx.out.json(&Moved { id: &id, from, to, line })?;
