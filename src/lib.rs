@@ -54,6 +54,7 @@
 //! | [`check`] | what is wrong in a layer beyond its own text |
 //! | | *below: IO* |
 //! | [`files`] | reading and atomically replacing text files, the lock |
+//! | [`store`] | versions, journal, conflicts, archive in SQLite |
 //! | [`workspace`] | which root, which project, which layers |
 //! | [`mint`] | fresh ids |
 //! | [`reach`] | the layers in reach, read |
@@ -85,6 +86,7 @@ pub mod reach;
 pub mod render;
 pub mod select;
 pub mod slug;
+pub mod store;
 pub mod text;
 pub mod workspace;
 pub mod write;

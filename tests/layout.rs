@@ -22,6 +22,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("check", &["text", "note", "document", "render"]),
     ("files", &[]),
     ("mint", &["note"]),
+    ("store", &["files"]),
     ("workspace", &["files", "note", "slug"]),
     ("reach", &["document", "effective", "files", "workspace", "config"]),
     ("audit", &["config", "effective", "note", "reach", "select", "workspace"]),
@@ -29,7 +30,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("cli", &ALL_BELOW_CLI),
 ];
 
-const ALL_BELOW_CLI: [&str; 17] = [
+const ALL_BELOW_CLI: [&str; 18] = [
     "text",
     "note",
     "slug",
@@ -43,6 +44,7 @@ const ALL_BELOW_CLI: [&str; 17] = [
     "check",
     "files",
     "mint",
+    "store",
     "workspace",
     "reach",
     "audit",

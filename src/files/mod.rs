@@ -11,6 +11,7 @@
 //! Nothing here knows notes or projects.
 
 mod error;
+mod fault;
 mod folder;
 mod lock;
 mod read;
@@ -18,6 +19,7 @@ mod replace;
 mod target;
 
 pub use error::{Action, ChangedTo, LockError, ReadError, WriteError};
+pub(crate) use fault::fault;
 pub use folder::{NewFile, create_folder, list_names};
 pub use lock::{LOCK_FILE, Lock};
 pub use read::{Found, read_bytes, read_text};

@@ -8,6 +8,7 @@ use std::path::Path;
 use tempfile::{Builder, NamedTempFile};
 
 use super::error::{Action, ChangedTo, On as _, WriteError};
+use super::fault::fault;
 use super::folder::{NewFile, make_folder, sync_folder};
 use super::read::{Found, folder_of, read_bytes};
 use super::target::final_target;
@@ -77,6 +78,7 @@ fn create(path: &Path, target: &Path, bytes: &[u8], new: NewFile) -> Result<Wrot
         }
         Err(error) => return Err(error.error).on(Action::Rename, path),
     }
+    fault("renamed").on::<WriteError>(Action::SyncFolder, path)?;
     sync_folder::<WriteError>(&folder)?;
     Ok(Wrote::Created)
 }
@@ -92,6 +94,7 @@ fn overwrite(path: &Path, target: &Path, old: &[u8], bytes: &[u8]) -> Result<Wro
     })?;
     compare(path, Expected::Bytes(old), &read_bytes(target)?)?;
     temporary.persist(target).map_err(|error| error.error).on::<WriteError>(Action::Rename, path)?;
+    fault("renamed").on::<WriteError>(Action::SyncFolder, path)?;
     sync_folder::<WriteError>(&folder)?;
     Ok(Wrote::Replaced)
 }
@@ -104,6 +107,7 @@ fn write_temporary(
     mode: u32,
     prepare: impl FnOnce(&File) -> Result<(), WriteError>,
 ) -> Result<NamedTempFile, WriteError> {
+    fault("temporary").on::<WriteError>(Action::CreateTemporary, path)?;
     let mut temporary = Builder::new()
         .prefix(TEMP_PREFIX)
         .suffix(TEMP_SUFFIX)
@@ -113,7 +117,9 @@ fn write_temporary(
     prepare(temporary.as_file())?;
     // By the file itself: the wrapper's errors name the temporary file, which is gone then.
     temporary.as_file_mut().write_all(bytes).on::<WriteError>(Action::WriteTemporary, path)?;
+    fault("written").on::<WriteError>(Action::WriteTemporary, path)?;
     temporary.as_file().sync_all().on::<WriteError>(Action::SyncTemporary, path)?;
+    fault("rename").on::<WriteError>(Action::SyncTemporary, path)?;
     Ok(temporary)
 }
 

@@ -1,0 +1,237 @@
+//! The store: what the files do not hold. Versions of each layer, the journal, conflicts,
+//! the archive, whose a project is. The layers are the truth: deleting the store loses
+//! history and nothing else.
+//!
+//! SQLite in WAL mode. Every write is one `IMMEDIATE` transaction: a deferred one that reads
+//! first fails at once when another process has written, whatever the busy timeout.
+
+mod content;
+mod error;
+mod journal;
+mod lines;
+mod place;
+mod schema;
+
+use std::fs::{self, OpenOptions};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
+
+use crate::files::{self, NewFile};
+
+pub use content::Hash;
+pub use error::StoreError;
+pub use journal::{Archived, ChangeRow, ConflictRow, NewArchived, NewChange, NewConflict, Op, WhyGone};
+pub use lines::{LayerId, LayerRow, Stamp, VersionId, VersionRow};
+pub use place::StatePlace;
+
+use schema::MIGRATIONS;
+
+/// How long to wait for other processes.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// An open store.
+#[derive(Debug)]
+pub struct Store {
+    connection: Connection,
+    path: PathBuf,
+    /// Where a damaged store was put, if one was found.
+    set_aside: Option<PathBuf>,
+}
+
+/// A transaction, for as long as the closure of [`Store::write`] or [`Store::read`] runs.
+#[derive(Debug)]
+pub struct Tx<'a> {
+    sql: Transaction<'a>,
+    path: &'a Path,
+}
+
+impl Store {
+    /// Opens the store, makes it if it is not there, and brings its schema up to date. One
+    /// that is damaged is set aside as `store.db.corrupt-<time>` and begun anew: the layers
+    /// alone rebuild the live state. `now` names it, in milliseconds since 1970.
+    pub fn open(place: &StatePlace, now: u64) -> Result<Self, StoreError> {
+        match Self::try_open(place) {
+            Err(StoreError::Corrupt { .. }) => {
+                let set_aside = set_aside(place, now)?;
+                Ok(Self { set_aside, ..Self::try_open(place)? })
+            }
+            opened => opened,
+        }
+    }
+
+    /// Opens the store for reading if there is one.
+    pub fn open_existing(place: &StatePlace) -> Result<Option<Self>, StoreError> {
+        match fs::metadata(place.file()) {
+            Ok(_) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(source) => return Err(StoreError::Io { path: place.file().to_owned(), source }),
+        }
+        Self::try_open(place).map(Some)
+    }
+
+    fn try_open(place: &StatePlace) -> Result<Self, StoreError> {
+        let path = place.file().to_owned();
+        let io = |source: std::io::Error| StoreError::Io { path: path.clone(), source };
+        if !path.exists() {
+            files::create_folder(place.folder(), NewFile::Private)
+                .map_err(|error| io(std::io::Error::other(error.to_string())))?;
+            // SQLite would make it with the umask's mode; its side files have the mode of this.
+            OpenOptions::new().create(true).append(true).mode(0o600).open(&path).map_err(io)?;
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(&path, flags).map_err(|error| known(&path, error))?;
+        let mut store = Self { connection, path, set_aside: None };
+        store.prepare().map_err(|error| known(&store.path, error))?;
+        store.migrate()?;
+        Ok(store)
+    }
+
+    fn prepare(&self) -> Result<(), rusqlite::Error> {
+        self.connection.busy_timeout(PATIENCE)?;
+        self.connection.pragma_update(None, "journal_mode", "WAL")?;
+        self.connection.pragma_update(None, "synchronous", "FULL")?;
+        self.connection.pragma_update(None, "foreign_keys", true)
+    }
+
+    fn migrate(&mut self) -> Result<(), StoreError> {
+        let version = |sql: &Connection| sql.pragma_query_value(None, "user_version", |row| row.get(0));
+        let found: usize = version(&self.connection).map_err(|error| known(&self.path, error))?;
+        if found == MIGRATIONS.len() {
+            return Ok(());
+        }
+        let path = self.path.clone();
+        self.write(|tx| {
+            // Another process may have done it while this one waited.
+            let found: usize = tx.ask(version(&tx.sql))?;
+            let todo = MIGRATIONS.get(found..).ok_or_else(|| StoreError::Newer {
+                path: path.clone(),
+                found,
+                known: MIGRATIONS.len(),
+            })?;
+            for step in todo {
+                tx.ask(tx.sql.execute_batch(step))?;
+            }
+            tx.ask(tx.sql.pragma_update(None, "user_version", MIGRATIONS.len()))
+        })
+    }
+
+    /// Where a damaged store was put when this one was begun.
+    pub fn set_aside(&self) -> Option<&Path> {
+        self.set_aside.as_deref()
+    }
+
+    /// Its file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Reads in one consistent state.
+    pub fn read<T, E: From<StoreError>>(
+        &mut self,
+        work: impl FnOnce(&Tx<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let sql = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Deferred)
+            .map_err(|error| known(&self.path, error))?;
+        work(&Tx { sql, path: &self.path })
+    }
+
+    /// Writes all or nothing: an error, also one of the caller's, rolls everything back.
+    pub fn write<T, E: From<StoreError>>(
+        &mut self,
+        work: impl FnOnce(&Tx<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let sql = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(|error| known(&self.path, error))?;
+        files::fault("begin").map_err(|source| StoreError::Io { path: self.path.clone(), source })?;
+        let tx = Tx { sql, path: &self.path };
+        let done = work(&tx)?;
+        files::fault("commit").map_err(|source| StoreError::Io { path: self.path.clone(), source })?;
+        tx.sql.commit().map_err(|error| known(&self.path, error))?;
+        files::fault("committed").map_err(|source| StoreError::Io { path: self.path.clone(), source })?;
+        Ok(done)
+    }
+}
+
+impl Tx<'_> {
+    /// A result of SQLite's with the store's own error.
+    fn ask<T>(&self, result: Result<T, rusqlite::Error>) -> Result<T, StoreError> {
+        result.map_err(|error| known(self.path, error))
+    }
+
+    fn run(&self, sql: &str, params: impl rusqlite::Params) -> Result<usize, StoreError> {
+        self.ask(self.sql.prepare_cached(sql).and_then(|mut statement| statement.execute(params)))
+    }
+
+    fn insert(&self, sql: &str, params: impl rusqlite::Params) -> Result<i64, StoreError> {
+        self.ask(self.sql.prepare_cached(sql).and_then(|mut statement| statement.insert(params)))
+    }
+
+    fn all<T>(
+        &self,
+        sql: &str,
+        params: impl rusqlite::Params,
+        map: impl FnMut(&rusqlite::Row<'_>) -> Result<T, rusqlite::Error>,
+    ) -> Result<Vec<T>, StoreError> {
+        self.ask(
+            self.sql
+                .prepare_cached(sql)
+                .and_then(|mut statement| statement.query_map(params, map)?.collect::<Result<Vec<_>, _>>()),
+        )
+    }
+
+    fn one<T>(
+        &self,
+        sql: &str,
+        params: impl rusqlite::Params,
+        map: impl FnMut(&rusqlite::Row<'_>) -> Result<T, rusqlite::Error>,
+    ) -> Result<Option<T>, StoreError> {
+        Ok(self.all(sql, params, map)?.into_iter().next())
+    }
+}
+
+/// A path as it is stored: its bytes.
+fn bytes(path: &Path) -> &[u8] {
+    path.as_os_str().as_bytes()
+}
+
+fn known(path: &Path, error: rusqlite::Error) -> StoreError {
+    let path = path.to_owned();
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+            StoreError::Corrupt { path, problem: error.to_string() }
+        }
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Busy { path },
+        _ => StoreError::Sql { path, source: error },
+    }
+}
+
+/// Puts a damaged store out of the way. Of two processes that find it damaged only one
+/// does: the other finds a sound one under the lock.
+fn set_aside(place: &StatePlace, now: u64) -> Result<Option<PathBuf>, StoreError> {
+    let io = |source: std::io::Error| StoreError::Io { path: place.file().to_owned(), source };
+    let _lock = files::Lock::acquire(place.folder(), PATIENCE)
+        .map_err(|error| io(std::io::Error::other(error.to_string())))?;
+    if !matches!(Store::try_open(place), Err(StoreError::Corrupt { .. })) {
+        return Ok(None);
+    }
+    let aside = |suffix: &str| {
+        let mut name = place.file().as_os_str().to_owned();
+        name.push(suffix);
+        PathBuf::from(name)
+    };
+    let target = aside(&format!(".corrupt-{now}"));
+    // The log first: without its database it says nothing, with another it does harm.
+    for side in ["-wal", "-shm"] {
+        let _ = fs::rename(aside(side), aside(&format!(".corrupt-{now}{side}")));
+    }
+    fs::rename(place.file(), &target).map_err(io)?;
+    Ok(Some(target))
+}
