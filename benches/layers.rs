@@ -232,7 +232,7 @@ fn floor(paths: &[impl AsRef<Path>]) -> usize {
 
 /// The block of several layers, as if all were in reach.
 fn rendered(layers: &[Document]) -> String {
-    let layers: Vec<_> = layers.iter().map(|document| InReach { kind: LayerKind::Home, document }).collect();
+    let layers: Vec<_> = layers.iter().map(|document| InReach::plain(LayerKind::Home, document)).collect();
     let config = Config::default();
     let audience = Audience { is_current: &|_| true, model: Some(MODEL), orphans: config.layers.orphans };
     block(&judge(&layers, &audience), &config)
@@ -247,7 +247,7 @@ fn block_of(root: &Path, project: &str) -> String {
         ..Env::default()
     };
     let config = config::parse(fs::read(root.join("harness.json")).ok().as_deref()).0;
-    let reach = Reach::read(Workspace::discover(&env, &BTreeMap::new()).unwrap());
+    let reach = Reach::read(Workspace::discover(&env, &BTreeMap::new()).unwrap(), None);
     block(&reach.judge(Some(MODEL), config.layers.orphans), &config)
 }
 

@@ -2,10 +2,12 @@
 //! Its cost grows with the number of projects; nothing but `--all-projects` uses it.
 
 use crate::config::Orphans;
-use crate::effective::{Audience, InReach, Judged, judge};
+use crate::effective::{Audience, Judged, judge};
 use crate::note::{LayerKind, Scope};
 use crate::reach::{Reach, ReadLayer};
 use crate::select::Standing;
+use crate::store::StatePlace;
+use crate::sync::Peeker;
 use crate::workspace::{LayerRef, LayerState, WorkspaceError, all_projects};
 
 /// All layers below a root, read, and the repo layers in reach.
@@ -30,7 +32,8 @@ pub struct Group<'a> {
 
 impl Audit {
     /// Reads the home layers of all other projects.
-    pub fn read(reach: Reach) -> Result<Self, WorkspaceError> {
+    pub fn read(reach: Reach, state: Option<StatePlace>) -> Result<Self, WorkspaceError> {
+        let peeker = Peeker::new(&reach.workspace.root.path, state);
         let mut others = Vec::new();
         let mut unavailable = Vec::new();
         for project in all_projects(&reach.workspace.root)? {
@@ -45,8 +48,11 @@ impl Audit {
                 state: LayerState::Present,
                 work_tree: None,
             };
-            match ReadLayer::read(layer.clone()) {
-                Ok(read) => others.push(read),
+            match ReadLayer::read(&peeker, layer.clone()) {
+                Ok((read, error)) => {
+                    others.push(read);
+                    unavailable.extend(error.map(|error| (layer, error)));
+                }
                 Err(error) => unavailable.push((layer, error)),
             }
         }
@@ -84,7 +90,9 @@ impl Audit {
                 layers.iter().enumerate().filter(|(_, read)| read.layer.kind == LayerKind::Global)
             {
                 let alone = judge_alone(at, read, "", model, orphans);
-                for judged in groups[0].judged.iter_mut().filter(|judged| judged.layer == at) {
+                for judged in
+                    groups[0].judged.iter_mut().filter(|judged| judged.layer == at && judged.is_in_file)
+                {
                     let index = judged.note.index();
                     *judged = alone[index].clone();
                 }
@@ -109,7 +117,7 @@ impl Audit {
         for (at, read) in
             self.reach.layers.iter().enumerate().filter(|(_, read)| read.layer.kind == LayerKind::Global)
         {
-            let in_reach = InReach { kind: LayerKind::Global, document: &read.document };
+            let in_reach = read.in_reach();
             let audience = Audience { is_current: &|_| true, model, orphans };
             for mut judged in judge(&[in_reach], &audience) {
                 if judged.note.scope() != Some(Scope::Project) {
@@ -148,7 +156,7 @@ fn judge_alone<'a>(
     orphans: Orphans,
 ) -> Vec<Judged<'a>> {
     let is_current = |name: &str| name == project;
-    let layer = InReach { kind: read.layer.kind, document: &read.document };
+    let layer = read.in_reach();
     let mut judged = judge(&[layer], &Audience { is_current: &is_current, model, orphans });
     for one in &mut judged {
         one.layer = at;

@@ -18,6 +18,29 @@ pub struct InReach<'a> {
     pub kind: LayerKind,
     /// What it says.
     pub document: &'a Document,
+    /// Notes, a document each, that count instead of what it says about their ids.
+    pub stand_ins: &'a [Document],
+    /// Ids of notes that stand there and do not count.
+    pub gone: &'a [String],
+}
+
+impl<'a> InReach<'a> {
+    /// A layer that says all that counts.
+    pub const fn plain(kind: LayerKind, document: &'a Document) -> Self {
+        Self { kind, document, stand_ins: &[], gone: &[] }
+    }
+
+    /// All its notes, those of the file first, and whether each is of the file.
+    fn notes(&self) -> impl Iterator<Item = (Note<'a>, bool)> + use<'a> {
+        let beside = self.stand_ins.iter().filter_map(|document| document.notes().next());
+        self.document.notes().map(|note| (note, true)).chain(beside.map(|note| (note, false)))
+    }
+
+    /// Whether another version of a note of the file counts, or none.
+    fn is_replaced(&self, id: &str) -> bool {
+        let is_stood_in = |document: &Document| document.notes().next().and_then(Note::id) == Some(id);
+        self.gone.iter().any(|gone| gone == id) || self.stand_ins.iter().any(is_stood_in)
+    }
 }
 
 /// For whom the notes are judged.
@@ -43,6 +66,8 @@ pub struct Judged<'a> {
     pub id: Cow<'a, str>,
     /// Whether it may be shown, or the first reason why not.
     pub standing: Standing,
+    /// Whether it stands in the layer's file; else it counts instead of what stands there.
+    pub is_in_file: bool,
     /// The layer of higher precedence that holds the same id for this project, if any.
     pub shadowed_by: Option<usize>,
 }
@@ -70,32 +95,46 @@ pub fn id_of(note: Note<'_>) -> Cow<'_, str> {
 /// names; if it names none, nowhere: on doubt, isolate. A note that is of another project
 /// neither shadows nor is shadowed.
 pub fn judge<'a>(layers: &[InReach<'a>], audience: &Audience<'_>) -> Vec<Judged<'a>> {
-    let total = layers.iter().map(|layer| layer.document.notes().len()).sum();
+    let total = layers.iter().map(|layer| layer.document.notes().len() + layer.stand_ins.len()).sum();
     let mut judged: Vec<Judged<'a>> = Vec::with_capacity(total);
     // The highest layer that holds an id for this project. The lowest layer shadows none.
-    let lowest = layers.iter().position(|layer| layer.document.notes().len() > 0).unwrap_or(0);
+    let lowest = layers.iter().position(|layer| layer.notes().next().is_some()).unwrap_or(0);
     let mut highest: HashMap<&'a str, usize> = HashMap::new();
     for (index, layer) in layers.iter().enumerate() {
-        for note in layer.document.notes() {
+        let is_plain = layer.stand_ins.is_empty() && layer.gone.is_empty();
+        for (note, is_in_file) in layer.notes() {
+            let is_replaced = !is_plain && is_in_file && note.id().is_some_and(|id| layer.is_replaced(id));
             let is_here = is_in_project(layer.kind, note, audience);
             if is_here
+                && !is_replaced
                 && index > lowest
                 && let Some(id) = note.id()
             {
                 highest.insert(id, index);
             }
-            let standing = if is_here {
-                standing_of(note, audience, layer.document.is_equal_copy(note))
+            let standing = if is_replaced {
+                Standing::Replaced
+            } else if is_here {
+                standing_of(note, audience, is_in_file && layer.document.is_equal_copy(note))
             } else {
                 Standing::OtherProject
             };
-            judged.push(Judged { layer: index, note, id: id_of(note), standing, shadowed_by: None });
+            judged.push(Judged {
+                layer: index,
+                note,
+                id: id_of(note),
+                standing,
+                is_in_file,
+                shadowed_by: None,
+            });
         }
     }
     if !highest.is_empty() {
         for one in &mut judged {
             let holder = one.note.id().and_then(|id| highest.get(id)).filter(|holder| **holder > one.layer);
-            if let Some(holder) = holder.filter(|_| one.standing != Standing::OtherProject) {
+            if let Some(holder) =
+                holder.filter(|_| !matches!(one.standing, Standing::OtherProject | Standing::Replaced))
+            {
                 one.standing = Standing::Shadowed;
                 one.shadowed_by = Some(*holder);
             }

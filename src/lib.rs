@@ -18,7 +18,7 @@
 //!
 //! // Which notes count here, and the block that shows the best of them.
 //! let audience = Audience { is_current: &|key| key == "shop", model: Some("a/m"), orphans: Orphans::Adopt };
-//! let judged = judge(&[InReach { kind: LayerKind::Global, document: &layer }], &audience);
+//! let judged = judge(&[InReach::plain(LayerKind::Global, &layer)], &audience);
 //! let contents: Vec<_> = judged.iter().map(|one| one.note.content()).collect();
 //! let candidates: Vec<Candidate> = judged
 //!     .iter()
@@ -50,6 +50,7 @@
 //! | [`select`] | which of them fit into the block |
 //! | [`render`] | the block |
 //! | [`merge`] | what changed between two versions, applied to a third |
+//! | [`reconcile`] | what a file and what is known of it make of each other |
 //! | [`export`] | the files that pi-continual-harness writes |
 //! | [`check`] | what is wrong in a layer beyond its own text |
 //! | | *below: IO* |
@@ -57,9 +58,9 @@
 //! | [`store`] | versions, journal, conflicts, archive in SQLite |
 //! | [`workspace`] | which root, which project, which layers |
 //! | [`mint`] | fresh ids |
-//! | [`reach`] | the layers in reach, read |
+//! | [`sync`] | files and store brought together; the one way to write a layer |
+//! | [`reach`] | the layers in reach, as they count |
 //! | [`audit`] | the notes of all projects |
-//! | [`write`](mod@write) | changing layers on disk, under the lock |
 //! | [`cli`] | the command line |
 //!
 //! # Limitations
@@ -83,10 +84,11 @@ pub mod merge;
 pub mod mint;
 pub mod note;
 pub mod reach;
+pub mod reconcile;
 pub mod render;
 pub mod select;
 pub mod slug;
 pub mod store;
+pub mod sync;
 pub mod text;
 pub mod workspace;
-pub mod write;

@@ -10,11 +10,15 @@ use crate::note::mint_id;
 #[error("the system gives no random numbers, so no id can be made: {0}")]
 pub struct MintError(getrandom::Error);
 
+/// Milliseconds since 1970. For display, ids and batches only: no merge asks for it.
+pub fn now_millis() -> u64 {
+    // A clock before 1970 is broken.
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
 /// An id that nobody has, `h_<time>_<random>`.
 pub fn fresh_id() -> Result<String, MintError> {
-    // A clock before 1970 is broken; the random part still keeps ids apart.
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let millis = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
     let random = getrandom::u64().map_err(MintError)?;
-    Ok(mint_id(millis, random))
+    Ok(mint_id(now_millis(), random))
 }

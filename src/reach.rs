@@ -1,9 +1,11 @@
-//! The layers in reach of a command, read and parsed: what [`crate::workspace`] finds, as
-//! documents. Reads; writes nothing.
+//! The layers in reach of a command, as they count: what [`crate::workspace`] finds, read
+//! with what the store knows better. Writes nothing.
 
 use crate::document::Document;
 use crate::effective::{Audience, InReach, Judged, judge};
-use crate::files::Found;
+use crate::reconcile::View;
+use crate::store::StatePlace;
+use crate::sync::Peeker;
 use crate::workspace::{LayerRef, Workspace, WorkspaceError};
 
 /// A layer that was read.
@@ -15,6 +17,10 @@ pub struct ReadLayer {
     pub exists: bool,
     /// What it says; empty if there is no file.
     pub document: Document,
+    /// What counts instead of it.
+    pub view: View,
+    /// The notes of the view, a document each.
+    stand_ins: Vec<Document>,
 }
 
 /// The layers in reach, lowest precedence first, and those that could not be read.
@@ -29,13 +35,18 @@ pub struct Reach {
 }
 
 impl Reach {
-    /// Reads all layers in reach of a workspace.
-    pub fn read(workspace: Workspace) -> Self {
+    /// Reads all layers in reach of a workspace; `state` is where the store is, if there may
+    /// be one. A layer that cannot be read is unavailable, and its last good notes count.
+    pub fn read(workspace: Workspace, state: Option<StatePlace>) -> Self {
+        let peeker = Peeker::new(&workspace.root.path, state);
         let mut layers = Vec::with_capacity(workspace.layers.len());
         let mut unavailable = Vec::new();
         for layer in &workspace.layers {
-            match ReadLayer::read(layer.clone()) {
-                Ok(read) => layers.push(read),
+            match ReadLayer::read(&peeker, layer.clone()) {
+                Ok((read, error)) => {
+                    layers.push(read);
+                    unavailable.extend(error.map(|error| (layer.clone(), error)));
+                }
                 Err(error) => unavailable.push((layer.clone(), error)),
             }
         }
@@ -44,22 +55,29 @@ impl Reach {
 
     /// Judges every note of the layers for an audience whose project is the workspace's.
     pub fn judge(&self, model: Option<&str>, orphans: crate::config::Orphans) -> Vec<Judged<'_>> {
-        let layers: Vec<InReach<'_>> = self
-            .layers
-            .iter()
-            .map(|read| InReach { kind: read.layer.kind, document: &read.document })
-            .collect();
+        let layers: Vec<InReach<'_>> = self.layers.iter().map(ReadLayer::in_reach).collect();
         let is_current = |project: &str| self.workspace.project.is_named(project);
         judge(&layers, &Audience { is_current: &is_current, model, orphans })
     }
 }
 
 impl ReadLayer {
-    /// Reads one layer.
-    pub fn read(layer: LayerRef) -> Result<Self, WorkspaceError> {
-        Ok(match layer.read_text()? {
-            Found::Content(text) => Self { layer, exists: true, document: Document::parse(text) },
-            Found::Absent => Self { layer, exists: false, document: Document::parse("") },
-        })
+    /// Reads one layer. With an error beside it, what it said last is all there is.
+    pub fn read(peeker: &Peeker, layer: LayerRef) -> Result<(Self, Option<WorkspaceError>), WorkspaceError> {
+        let peeked = peeker.layer(&layer)?;
+        let stand_ins =
+            peeked.view.stand_ins.iter().map(|stand_in| Document::parse(stand_in.text.as_str())).collect();
+        let (exists, document, view) = (peeked.exists, peeked.document, peeked.view);
+        Ok((Self { layer, exists, document, view, stand_ins }, peeked.error))
+    }
+
+    /// What counts of it, for judging.
+    pub fn in_reach(&self) -> InReach<'_> {
+        InReach {
+            kind: self.layer.kind,
+            document: &self.document,
+            stand_ins: &self.stand_ins,
+            gone: &self.view.gone,
+        }
     }
 }

@@ -41,6 +41,8 @@ pub enum Standing {
     Unparsed,
     /// Holds conflict markers.
     Conflicted,
+    /// The file does not say what counts: its last good version does, or a change that waits.
+    Replaced,
     /// A layer of higher precedence holds the same id.
     Shadowed,
     /// Has no text.
@@ -70,6 +72,7 @@ impl Standing {
             Self::Untrusted => "untrusted layer",
             Self::Unparsed => "unparsed",
             Self::Conflicted => "in conflict",
+            Self::Replaced => "another version of it counts",
             Self::Shadowed => "shadowed by another layer",
             Self::Empty => "empty",
             Self::Copy => "equal copy of an earlier note",

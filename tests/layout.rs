@@ -18,19 +18,20 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("select", &["config", "note", "render"]),
     ("export", &["note", "document"]),
     ("effective", &["config", "document", "note", "select"]),
-    ("merge", &["document", "effective", "note", "text"]),
+    ("merge", &["document", "effective", "text"]),
+    ("reconcile", &["document", "effective", "export", "merge", "note"]),
     ("check", &["text", "note", "document", "render"]),
     ("files", &[]),
     ("mint", &["note"]),
     ("store", &["files"]),
     ("workspace", &["files", "note", "slug"]),
-    ("reach", &["document", "effective", "files", "workspace", "config"]),
-    ("audit", &["config", "effective", "note", "reach", "select", "workspace"]),
-    ("write", &["document", "effective", "files", "workspace"]),
+    ("sync", &["document", "effective", "files", "merge", "mint", "reconcile", "store", "workspace"]),
+    ("reach", &["config", "document", "effective", "reconcile", "store", "sync", "workspace"]),
+    ("audit", &["config", "effective", "note", "reach", "select", "store", "sync", "workspace"]),
     ("cli", &ALL_BELOW_CLI),
 ];
 
-const ALL_BELOW_CLI: [&str; 18] = [
+const ALL_BELOW_CLI: [&str; 19] = [
     "text",
     "note",
     "slug",
@@ -41,14 +42,15 @@ const ALL_BELOW_CLI: [&str; 18] = [
     "export",
     "effective",
     "merge",
+    "reconcile",
     "check",
     "files",
     "mint",
     "store",
     "workspace",
+    "sync",
     "reach",
     "audit",
-    "write",
 ];
 
 /// Modules that only compute: the same input gives the same output, on any machine.
@@ -63,6 +65,7 @@ const PURE: &[&str] = &[
     "export",
     "effective",
     "merge",
+    "reconcile",
     "check",
 ];
 

@@ -31,7 +31,7 @@ fn reach(project: &str) -> Reach {
         cwd: std::env::temp_dir(),
         ..Env::default()
     };
-    Reach::read(Workspace::discover(&env, &BTreeMap::new()).unwrap())
+    Reach::read(Workspace::discover(&env, &BTreeMap::new()).unwrap(), None)
 }
 
 fn block(project: &str, model: &str, format: Format) -> String {

@@ -8,9 +8,11 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::engine::ArgValueCompleter;
 
 use super::commands::{
-    add::AddArgs, check::CheckArgs, completions::CompletionsArgs, edit::EditArgs, export::ExportArgs,
-    fmt::FmtArgs, init::InitArgs, keep::KeepArgs, list::ListArgs, man::ManArgs, relocate::MoveArgs,
-    render::RenderArgs, show::ShowArgs, status::StatusArgs,
+    add::AddArgs, archive::ArchiveArgs, check::CheckArgs, completions::CompletionsArgs,
+    conflicts::ConflictsArgs, diff::DiffArgs, edit::EditArgs, export::ExportArgs, fmt::FmtArgs,
+    history::HistoryArgs, init::InitArgs, keep::KeepArgs, list::ListArgs, man::ManArgs, relocate::MoveArgs,
+    render::RenderArgs, restore::RestoreArgs, rollback::RollbackArgs, show::ShowArgs, status::StatusArgs,
+    sync::SyncArgs,
 };
 use super::complete;
 use super::output::Color;
@@ -121,6 +123,27 @@ pub(crate) enum Command {
     /// Move a note into another layer
     #[command(after_long_help = super::commands::relocate::EXAMPLES)]
     Move(MoveArgs),
+    /// Put notes away, or list those that are in no file any more
+    #[command(after_long_help = super::commands::archive::EXAMPLES)]
+    Archive(ArchiveArgs),
+    /// Bring back an archived note, a value that lost, or a file that was emptied
+    #[command(after_long_help = super::commands::restore::EXAMPLES)]
+    Restore(RestoreArgs),
+    /// Bring the files and what is known of them together
+    #[command(after_long_help = super::commands::sync::EXAMPLES)]
+    Sync(SyncArgs),
+    /// List what lost when two sides changed the same thing
+    #[command(after_long_help = super::commands::conflicts::EXAMPLES)]
+    Conflicts(ConflictsArgs),
+    /// Show what happened to a note, or in the layers in reach
+    #[command(after_long_help = super::commands::history::EXAMPLES)]
+    History(HistoryArgs),
+    /// Show the difference between two versions of a layer
+    #[command(after_long_help = super::commands::diff::EXAMPLES)]
+    Diff(DiffArgs),
+    /// Undo a change of the history, or all changes of a batch
+    #[command(after_long_help = super::commands::rollback::EXAMPLES)]
+    Rollback(RollbackArgs),
     /// Print the block for a system prompt
     #[command(after_long_help = super::commands::render::EXAMPLES)]
     Render(RenderArgs),

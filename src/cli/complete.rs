@@ -62,5 +62,5 @@ fn workspace() -> Option<Workspace> {
 }
 
 fn reach() -> Option<Reach> {
-    workspace().map(Reach::read)
+    workspace().map(|workspace| Reach::read(workspace, super::context::state()))
 }

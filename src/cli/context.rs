@@ -6,9 +6,11 @@ use super::args::{Globals, LayerArg};
 use super::failure::{Exit, Failure};
 use super::output::Output;
 use crate::config::{self, Config};
-use crate::files::{self, Lock};
+use crate::files;
 use crate::note::LayerKind;
 use crate::reach::Reach;
+use crate::store::StatePlace;
+use crate::sync::{Author, Session};
 use crate::workspace::{Env, LayerRef, Root, Workspace, WorkspaceError};
 
 /// The environment variable that names the model.
@@ -43,6 +45,13 @@ impl Context {
     pub(crate) fn model(&self) -> Option<String> {
         let given = self.globals.model.clone().or_else(model_of_environment);
         given.filter(|model| !model.is_empty())
+    }
+
+    /// Who changes notes with this command: the agent that the model names, else a person.
+    pub(crate) fn author(&self) -> Author {
+        Author::of(
+            model_of_environment().filter(|model| !model.is_empty()).or_else(|| self.model()).as_deref(),
+        )
     }
 
     /// Root, configuration, project and layers; what is odd about them is said on stderr.
@@ -91,7 +100,7 @@ impl Context {
     /// ends with an error although it does what it can.
     pub(crate) fn reach(&mut self) -> Result<(Reach, Config), Failure> {
         let Here { workspace, config } = self.here()?;
-        let reach = Reach::read(workspace);
+        let reach = Reach::read(workspace, state());
         for (layer, error) in &reach.unavailable {
             self.unavailable(layer, error);
         }
@@ -112,6 +121,14 @@ impl Context {
         self.raise(exit);
     }
 
+    /// Says that a damaged store was put out of the way.
+    pub(crate) fn tell_set_aside(&mut self, session: &Session) {
+        if let Some(path) = session.store().set_aside() {
+            self.out.warn(format_args!("the store was damaged and is at {} now", path.display()));
+            self.out.hint("it was begun anew from the layers; history up to now is in that file");
+        }
+    }
+
     pub(crate) fn raise(&mut self, exit: Exit) {
         self.exit = self.exit.max(exit);
     }
@@ -127,6 +144,7 @@ pub(crate) const fn exit_of(error: &WorkspaceError) -> Exit {
         | WorkspaceError::NoWorkingDirectory { .. }
         | WorkspaceError::Io { .. }
         | WorkspaceError::Read(_)
+        | WorkspaceError::Store { .. }
         | WorkspaceError::Write(_) => Exit::Broken,
     }
 }
@@ -143,8 +161,8 @@ impl Here {
     }
 
     /// The right to write below the root, for as long as it is held.
-    pub(crate) fn lock(&self) -> Result<Lock, Failure> {
-        lock(&self.workspace, &self.config)
+    pub(crate) fn session(&self, cx: &Context) -> Result<Session, Failure> {
+        session(&self.workspace.root, &self.config, cx.author())
     }
 }
 
@@ -161,9 +179,15 @@ pub(crate) fn target(workspace: &Workspace, place: LayerArg) -> Result<LayerRef,
     })
 }
 
-/// The right to write below the root, for as long as it is held.
-pub(crate) fn lock(workspace: &Workspace, config: &Config) -> Result<Lock, Failure> {
-    Ok(Lock::acquire(&workspace.root.path, Duration::from_millis(config.layers.lock_timeout_ms))?)
+/// The right to write below the root, for as long as it is held, with the store open.
+pub(crate) fn session(root: &Root, config: &Config, author: Author) -> Result<Session, Failure> {
+    let patience = Duration::from_millis(config.layers.lock_timeout_ms);
+    Ok(Session::open(&root.path, &StatePlace::from_process()?, patience, author)?)
+}
+
+/// Where the store is, if anything says so.
+pub(crate) fn state() -> Option<StatePlace> {
+    StatePlace::from_process().ok()
 }
 
 /// What a layer file that does not exist yet starts with.

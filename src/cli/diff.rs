@@ -3,6 +3,10 @@
 
 use std::fmt::Write as _;
 
+use anstyle::{AnsiColor, Style};
+
+use super::output::one_line;
+
 /// Lines of context around a change.
 const CONTEXT: usize = 3;
 
@@ -12,6 +16,17 @@ enum Step<'a> {
     Both(&'a str),
     Old(&'a str),
     New(&'a str),
+}
+
+/// A line of a diff with its colour; nothing of a file may steer the terminal.
+pub(crate) fn styled(line: &str) -> String {
+    let style = match line.as_bytes().first() {
+        Some(b'+') => AnsiColor::Green.on_default(),
+        Some(b'-') => AnsiColor::Red.on_default(),
+        Some(b'@') => AnsiColor::Cyan.on_default(),
+        _ => Style::new(),
+    };
+    format!("{style}{}{style:#}", one_line(line))
 }
 
 /// The difference of two texts in the format that `patch` reads; empty if there is none.

@@ -8,9 +8,10 @@ use std::process::ExitCode;
 use crate::document::{EditError, Refusal};
 use crate::files::{Action, LockError, ReadError, WriteError};
 use crate::mint::MintError;
+use crate::store::StoreError;
+use crate::sync::{ChangeError, SyncError};
 use crate::text::locate;
 use crate::workspace::WorkspaceError;
-use crate::write::ChangeError;
 
 /// How a command ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -168,6 +169,35 @@ impl From<LockError> for Failure {
     }
 }
 
+impl From<SyncError> for Failure {
+    fn from(error: SyncError) -> Self {
+        match error {
+            SyncError::Lock(error) => error.into(),
+            SyncError::Store(error) => error.into(),
+            SyncError::Mint(error) => error.into(),
+        }
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        let help = match &error {
+            StoreError::NoPlace => "set $LAYERS_STATE to a folder for it",
+            StoreError::Newer { .. } => {
+                "upgrade layers; or set $LAYERS_STATE to another folder, and history starts anew there"
+            }
+            StoreError::Busy { .. } => "try again; `layers watch` may be in the middle of a large pass",
+            StoreError::Corrupt { .. } => {
+                "the next command that writes sets it aside and builds it anew from the layers"
+            }
+            StoreError::Io { .. } | StoreError::Sql { .. } => {
+                "make room or rights there, or set $LAYERS_STATE to another folder"
+            }
+        };
+        Self::new(Exit::Broken, error).help(help)
+    }
+}
+
 impl From<WorkspaceError> for Failure {
     fn from(error: WorkspaceError) -> Self {
         match error {
@@ -176,6 +206,7 @@ impl From<WorkspaceError> for Failure {
             WorkspaceError::InvalidKey { .. } | WorkspaceError::NoHome | WorkspaceError::NoFolder { .. } => {
                 Self::usage(error)
             }
+            WorkspaceError::Store { .. } => Self::new(Exit::Broken, error),
             WorkspaceError::Io { .. } | WorkspaceError::NoWorkingDirectory { .. } => {
                 Self::new(Exit::Broken, error)
             }
@@ -191,7 +222,7 @@ impl From<ChangeError> for Failure {
             Snippet::of(path, source, offset, end)
         });
         let failure = match error {
-            ChangeError::Lock(error) => return error.into(),
+            ChangeError::Sync(error) => return error.into(),
             ChangeError::Layer(error) => return error.into(),
             ChangeError::Edit { path, error, .. } => {
                 let is_of_file = !matches!(error.refusal, Refusal::BadValue { .. } | Refusal::Unwritable(..));

@@ -7,6 +7,7 @@ use crate::document::{Field, Form, Note, State};
 use crate::effective::Judged;
 use crate::note::{Approval, Kind, LayerKind, Scope};
 use crate::reach::ReadLayer;
+use crate::reconcile::Reason;
 use crate::select::{ANY_MODEL, Fields, Standing, standing};
 
 /// A note with all that is known about it.
@@ -31,6 +32,9 @@ pub(crate) struct NoteJson {
     pub(crate) form: Form,
     pub(crate) state: State,
     pub(crate) standing: Standing,
+    /// Why this counts instead of what the file says; none if the file says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) instead_because: Option<Reason>,
     /// The layer that holds the same id and counts.
     pub(crate) shadowed_by: Option<String>,
     pub(crate) layer: LayerKind,
@@ -74,12 +78,26 @@ pub(crate) fn note(judged: &Judged<'_>, layers: &[&ReadLayer], lines: &mut LineC
         form: one.form(),
         state: one.state(),
         standing: shown_standing(judged),
+        instead_because: read
+            .view
+            .stand_in(&judged.id)
+            .filter(|_| !judged.is_in_file)
+            .map(|stand_in| stand_in.reason),
         shadowed_by: judged.shadowed_by.map(|at| layers[at].layer.path.display().to_string()),
         layer: read.layer.kind,
         path: read.layer.path.display().to_string(),
-        line: lines.line(judged.layer, read.document.source(), one.span().start),
+        line: lines.line(judged.layer, read.document.source(), place_of(judged, read)),
         metadata: metadata.collect(),
     }
+}
+
+/// Where a note stands in its file; one that counts instead of what stands there, where
+/// that is, or at the start.
+pub(crate) fn place_of(judged: &Judged<'_>, read: &ReadLayer) -> usize {
+    if judged.is_in_file {
+        return judged.note.span().start;
+    }
+    read.document.note(&judged.id).map_or(0, |note| note.span().start)
 }
 
 /// For whom a note is by its place: what it claims counts only in the global layer.

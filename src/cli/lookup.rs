@@ -19,7 +19,8 @@ pub(crate) struct FoundNote<'a> {
 
 /// The note with an id.
 pub(crate) fn find<'a>(judged: &[Judged<'a>], id: &str) -> Result<FoundNote<'a>, Failure> {
-    let mut with_id: Vec<Judged<'a>> = judged.iter().filter(|one| one.id == id).cloned().collect();
+    let mut with_id: Vec<Judged<'a>> =
+        judged.iter().filter(|one| one.id == id && one.standing != Standing::Replaced).cloned().collect();
     let rank = |one: &Judged<'_>| (one.standing != Standing::OtherProject, one.layer);
     // Of several in one layer the first counts.
     let best = with_id.iter().enumerate().rev().max_by_key(|(at, one)| (rank(one), std::cmp::Reverse(*at)));

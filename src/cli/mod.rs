@@ -10,6 +10,7 @@ mod failure;
 mod json;
 mod lookup;
 mod output;
+mod stored;
 mod table;
 mod text;
 
@@ -89,6 +90,13 @@ fn dispatch(command: Command, cx: &mut Context) -> Result<Exit, Failure> {
         Command::Keep(args) => commands::keep::run(&args, commands::keep::Bump::Keep, cx),
         Command::Drop(args) => commands::keep::run(&args, commands::keep::Bump::Drop, cx),
         Command::Move(args) => commands::relocate::run(&args, cx),
+        Command::Archive(args) => commands::archive::run(&args, cx),
+        Command::Restore(args) => commands::restore::run(&args, cx),
+        Command::Sync(args) => commands::sync::run(&args, cx),
+        Command::Conflicts(args) => commands::conflicts::run(&args, cx),
+        Command::History(args) => commands::history::run(&args, cx),
+        Command::Diff(args) => commands::diff::run(&args, cx),
+        Command::Rollback(args) => commands::rollback::run(&args, cx),
         Command::Render(args) => commands::render::run(&args, cx),
         Command::Export(args) => commands::export::run(&args, cx),
         Command::Check(args) => commands::check::run(&args, cx),

@@ -71,6 +71,16 @@ impl NewNote {
         }
     }
 
+    /// The note that a text of its own holds; see [`Note::snippet`].
+    pub fn from_snippet(text: &str) -> Option<Self> {
+        Document::parse(text).notes().next().map(Self::of)
+    }
+
+    /// The form that its bytes are spelled in, if it has bytes of its own.
+    pub fn form(&self) -> Option<Form> {
+        self.spelled.as_ref().map(|(form, _)| *form)
+    }
+
     /// Its id, if it has one.
     pub fn id(&self) -> Option<&str> {
         self.get(&Field::Id)

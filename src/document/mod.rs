@@ -35,7 +35,7 @@ pub use format::{Conversion, Left};
 pub use guard::Presence;
 pub use note::{Form, Note, State};
 
-use crate::text::Span;
+use crate::text::{Span, Splice};
 
 use field::Entry;
 use note::NoteData;
@@ -147,6 +147,21 @@ impl Document {
         let header = self.header.as_ref()?;
         let entries = &self.entries[header.entries.clone()];
         entries.iter().find(|entry| entry.key() == key).map(|entry| entry.text(&self.source))
+    }
+
+    /// The layer with another value of its header's `revision`, quoted where digits alone
+    /// would read as a number. `None` if the header has no such key, or none that can be
+    /// edited in place.
+    pub fn with_revision(&self, revision: &str) -> Option<Self> {
+        let header = self.header.as_ref()?;
+        let entries = &self.entries[header.entries.clone()];
+        let value = entries.iter().find(|entry| entry.key() == "revision")?.value();
+        let quoted = format!("\"{revision}\"");
+        let is_number = revision.parse::<f64>().is_ok();
+        let text = if is_number { quoted } else { revision.to_owned() };
+        let changed =
+            Self::parse(crate::text::splice(&self.source, vec![Splice::replace(value, text)]).ok()?);
+        (changed.header_field("revision") == Some(revision)).then_some(changed)
     }
 
     /// Where the layer header stands.

@@ -170,6 +170,17 @@ impl<'a> Note<'a> {
         }
     }
 
+    /// The note as a layer of its own: its bytes, below the heading that gives a bullet its
+    /// kind. What the header of its layer gives it is not said.
+    pub fn snippet(self) -> String {
+        let own = self.own_bytes();
+        let own = own.trim_end_matches(['\r', '\n']);
+        match self.form() {
+            Form::FrontMatter => format!("{own}\n"),
+            Form::Bullet => format!("## {}\n\n{own}\n", self.kind().section_title()),
+        }
+    }
+
     /// The last entry of a field: of several sub-bullets the last counts.
     #[inline]
     pub(super) fn entry(self, field: &Field) -> Option<&'a Entry> {

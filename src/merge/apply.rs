@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::document::{Change, Document, EditError, Field, NewNote, Note, Place, State};
 use crate::effective::id_of;
 
-use super::changes::{ChangeSet, FieldChange, NoteChange, Notes, fields_of, meaning};
+use super::changes::{ChangeSet, FieldChange, NoteChange, Notes, fields_of, meaning, said};
 use super::lines::{self, LostLines, Overlap};
 use super::prose;
 
@@ -56,6 +56,13 @@ pub struct Applied {
     pub waiting: Vec<Waiting>,
 }
 
+impl Applied {
+    /// A document to which nothing was done.
+    pub(super) fn unchanged(document: &Document) -> Self {
+        Self { document: document.clone(), losses: Vec::new(), waiting: Vec::new() }
+    }
+}
+
 /// What one note asks for.
 struct Step {
     id: String,
@@ -69,17 +76,21 @@ impl ChangeSet<'_> {
     /// Applying to the version it starts from gives the version it leads to, byte for
     /// byte; applying twice is applying once, as long as no line repeats within a text.
     pub fn apply(&self, target: &Document) -> Applied {
-        let unchanged = |document: &Document| Applied {
-            document: document.clone(),
-            losses: Vec::new(),
-            waiting: Vec::new(),
-        };
         if target.source() == self.from.source() {
-            return unchanged(self.to);
+            return Applied::unchanged(self.to);
         }
         if self.from.source() == self.to.source() || target.source() == self.to.source() {
-            return unchanged(target);
+            return Applied::unchanged(target);
         }
+        let mut applied = self.apply_notes(target);
+        if prose::differs(self.from, self.to) {
+            applied.document = self.merge_prose(applied.document, &mut applied.losses);
+        }
+        applied
+    }
+
+    /// As [`Self::apply`], without the prose.
+    pub(super) fn apply_notes(&self, target: &Document) -> Applied {
         let (mut losses, mut waiting) = (Vec::new(), Vec::new());
         let mut steps = Vec::new();
         let (base, newer, present) = (Notes::of(self.from), Notes::of(self.to), Notes::of(target));
@@ -90,10 +101,7 @@ impl ChangeSet<'_> {
                 steps.push(Step { id: id.clone(), changes });
             }
         }
-        let mut document = carry_out(target, steps, &mut waiting);
-        if prose::differs(self.from, self.to) {
-            document = self.merge_prose(document, &mut losses);
-        }
+        let document = carry_out(target, steps, &mut waiting);
         Applied { document, losses, waiting }
     }
 
@@ -256,10 +264,7 @@ fn settle_fields(
     let note = present.index();
     let mut changes = Vec::new();
     for (field, change) in fields {
-        let now = match field {
-            Field::Kind => Some(present.kind().to_string()),
-            _ => meaning(present, field),
-        };
+        let now = said(present, field);
         // An isolation key that is not there is unchanged, not taken away.
         let now_or_base =
             if field.is_isolation() && now.is_none() { change.from.clone() } else { now.clone() };

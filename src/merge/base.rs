@@ -1,27 +1,69 @@
-//! Which version of a file its author had before his eyes.
+//! Which version of a file its author had before his eyes, and what came online since.
 //!
 //! A file that was saved from a buffer loaded before the last online write looks as if it
 //! deleted and reverted what was written online since. Taking the newest version as the
-//! base of the merge would lose that. The base is chosen by what the file carries; no clock is asked, for
-//! stale buffers are hours old (the file says enough).
+//! base of the merge would lose that. The base is chosen by what the file carries; no clock
+//! is asked, for stale buffers are hours old.
+
+use std::rc::Rc;
 
 use sha2::{Digest, Sha256};
 
-use crate::document::{Document, Note};
-use crate::effective::id_of;
-use crate::note::Kind;
+use crate::document::Document;
 use crate::text::{Line, Span};
 
-use super::changes::{ChangeSet, NoteChange, Notes, meaning};
+use super::apply::Applied;
+use super::changes::{ChangeSet, NoteChange, Notes, said};
 
-/// A version of a file, as it was seen or written.
-#[derive(Clone, Copy, Debug)]
-pub struct Version<'a> {
-    /// What it said.
-    pub document: &'a Document,
-    /// Whether it was written by `layers`: what it has beyond the version before it came
-    /// from online.
-    pub is_online: bool,
+/// Where a version of a file came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Origin {
+    /// An editor, a refiner, anybody who writes files.
+    Offline,
+    /// `layers`: what it has beyond the version before it came from online.
+    Online,
+    /// `layers`, which put into a stale save what its author had not seen.
+    CarriedOver,
+    /// A checkout.
+    Git,
+    /// A program that rewrites the whole file from its own memory.
+    Export,
+}
+
+impl Origin {
+    const ALL: [Self; 5] = [Self::Offline, Self::Online, Self::CarriedOver, Self::Git, Self::Export];
+
+    /// The word in the store and in output.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Offline => "offline",
+            Self::Online => "online",
+            Self::CarriedOver => "carried-over",
+            Self::Git => "git",
+            Self::Export => "export",
+        }
+    }
+
+    /// The origin of this word.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|origin| origin.as_str() == word)
+    }
+
+    /// Whether `layers` wrote it.
+    const fn is_online(self) -> bool {
+        matches!(self, Self::Online | Self::CarriedOver)
+    }
+}
+
+/// What is known of a version without reading it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Version {
+    /// Where it came from.
+    pub origin: Origin,
+    /// [`revision_of`] its text.
+    pub revision: String,
+    /// Whether it is the saved file, byte for byte.
+    pub is_file: bool,
 }
 
 /// Why a version was taken for the base.
@@ -36,6 +78,8 @@ pub enum Why {
     Carries,
     /// The file carries nothing of any online change since.
     CarriesNothing,
+    /// What it lacks was put back before, and it lacks it again: that is meant.
+    Insists,
     /// There was no online change to miss.
     NothingOnline,
 }
@@ -49,37 +93,82 @@ pub struct Base {
     pub why: Why,
 }
 
+/// The line of versions of one path, oldest first, read only as far as needed.
+pub trait VersionLine {
+    /// Why a version cannot be read.
+    type Error;
+    /// What is known of each.
+    fn versions(&self) -> &[Version];
+    /// The text of one.
+    fn document(&self, index: usize) -> Result<Rc<Document>, Self::Error>;
+}
+
 impl Base {
-    /// Whether online changes that came later are to be carried over into the file: it is
-    /// a stale save.
-    pub const fn is_stale(self, versions: usize) -> bool {
-        self.index + 1 < versions
+    /// The base of `file` in the line of its path; `None` if that is empty.
+    pub fn choose<L: VersionLine>(file: &Document, line: &L) -> Result<Option<Self>, L::Error> {
+        let versions = line.versions();
+        let Some(newest) = versions.len().checked_sub(1) else { return Ok(None) };
+        let base = |index, why| Ok(Some(Self { index, why }));
+        if let Some(named) = file.header_field("revision") {
+            if let Some(index) = versions.iter().rposition(|version| version.revision == named) {
+                return base(index, Why::Revision);
+            }
+        }
+        let head = line.document(newest)?;
+        if versions.iter().any(|version| version.is_file) || only_removes(&head, file) {
+            return base(newest, Why::Meant);
+        }
+        let mut first_missed = None;
+        for index in (1..versions.len()).rev().filter(|index| versions[*index].origin.is_online()) {
+            let (before, after) = (line.document(index - 1)?, line.document(index)?);
+            let mut changes = ChangeSet::between(&before, &after);
+            changes.keep_standing(&head);
+            if changes.notes().is_empty() {
+                continue; // taken back since: there is nothing of it to have seen
+            }
+            if carries(file, &changes) {
+                return base(index, Why::Carries);
+            }
+            if versions[index].origin == Origin::CarriedOver {
+                return base(first_missed.map_or(newest, |missed: usize| missed - 1), Why::Insists);
+            }
+            first_missed = Some(index);
+        }
+        match first_missed {
+            Some(index) => base(index - 1, Why::CarriesNothing),
+            None => base(newest, Why::NothingOnline),
+        }
     }
 
-    /// The base of `file` among the versions of its path, oldest first; `None` without any.
-    pub fn choose(file: &Document, versions: &[Version<'_>]) -> Option<Self> {
-        let newest = versions.len().checked_sub(1)?;
-        if let Some(named) = file.header_field("revision") {
-            let named = versions.iter().rposition(|version| revision_of(version.document) == named);
-            if let Some(index) = named {
-                return Some(Self { index, why: Why::Revision });
+    /// Carries over into `file` what came online after its base and still stands. `None` if
+    /// there is nothing.
+    pub fn carry_over<L: VersionLine>(self, file: &Document, line: &L) -> Result<Option<Applied>, L::Error> {
+        let versions = line.versions();
+        let mut all: Option<Applied> = None;
+        let mut index = self.index + 1;
+        while index < versions.len() {
+            let first = index;
+            while versions.get(index).is_some_and(|version| version.origin.is_online()) {
+                index += 1;
             }
-        }
-        let is_earlier = versions.iter().any(|version| version.document.source() == file.source());
-        if is_earlier || only_removes(versions[newest].document, file) {
-            return Some(Self { index: newest, why: Why::Meant });
-        }
-        let mut first_online = None;
-        for index in (1..versions.len()).rev().filter(|index| versions[*index].is_online) {
-            if carries(file, versions[index - 1].document, versions[index].document) {
-                return Some(Self { index, why: Why::Carries });
+            if first < index {
+                let (before, after) = (line.document(first - 1)?, line.document(index - 1)?);
+                let head = line.document(versions.len() - 1)?;
+                let mut changes = ChangeSet::between(&before, &after);
+                changes.keep_standing(&head);
+                let target = all.as_ref().map_or(file, |applied| &applied.document);
+                let applied = changes.apply_notes(target);
+                if applied.document.source() != target.source() || !applied.losses.is_empty() {
+                    let mut joined = all.unwrap_or_else(|| Applied::unchanged(file));
+                    joined.document = applied.document;
+                    joined.losses.extend(applied.losses);
+                    joined.waiting.extend(applied.waiting);
+                    all = Some(joined);
+                }
             }
-            first_online = Some(index);
+            index = index.max(first + 1);
         }
-        Some(match first_online {
-            Some(index) => Self { index: index - 1, why: Why::CarriesNothing },
-            None => Self { index: newest, why: Why::NothingOnline },
-        })
+        Ok(all)
     }
 }
 
@@ -115,27 +204,18 @@ fn only_removes(newest: &Document, file: &Document) -> bool {
         && changes.notes().iter().all(|(_, change)| matches!(change, NoteChange::Removed(_)))
 }
 
-/// Whether `file` carries a value, a note or an absence that came with `after`.
-fn carries(file: &Document, before: &Document, after: &Document) -> bool {
-    let notes = Notes::of(file);
-    let changes = ChangeSet::between(before, after);
+/// Whether `file` carries a value, a note or an absence that came with these changes.
+fn carries(file: &Document, changes: &ChangeSet<'_>) -> bool {
+    let (notes, spelled) = (Notes::of(file), Notes::of(changes.to));
     changes.notes().iter().any(|(id, change)| match (change, notes.first(id)) {
         (NoteChange::Added(_), present) => present.is_some(),
         (NoteChange::Removed(_), present) => present.is_none() && file.is_absent(id),
         (NoteChange::Changed(fields), Some(present)) => {
-            fields.iter().any(|(field, change)| change.to.is_some() && value(present, field) == change.to)
+            fields.iter().any(|(field, change)| change.to.is_some() && said(present, field) == change.to)
         }
         (NoteChange::Respelled, Some(present)) => {
-            let spelled = after.notes().find(|note| id_of(*note) == *id);
-            spelled.is_some_and(|spelled| spelled.own_bytes() == present.own_bytes())
+            spelled.first(id).is_some_and(|spelled| spelled.own_bytes() == present.own_bytes())
         }
         (NoteChange::Changed(_) | NoteChange::Respelled, None) => false,
     })
-}
-
-fn value(note: Note<'_>, field: &crate::document::Field) -> Option<String> {
-    match field {
-        crate::document::Field::Kind => Some(Kind::to_string(&note.kind())),
-        _ => meaning(note, field),
-    }
 }

@@ -77,6 +77,24 @@ impl<'a> ChangeSet<'a> {
         Self { from, to, notes }
     }
 
+    /// Leaves out what `head`, a later version, says otherwise: it was taken back or changed
+    /// again since.
+    pub(super) fn keep_standing(&mut self, head: &Document) {
+        let (present, spelled) = (Notes::of(head), Notes::of(self.to));
+        self.notes.retain_mut(|(id, change)| match (change, present.first(id)) {
+            (NoteChange::Added(_), present) => present.is_some(),
+            (NoteChange::Removed(_), present) => present.is_none() && head.is_absent(id),
+            (NoteChange::Changed(fields), Some(present)) => {
+                fields.retain(|field, change| said(present, field) == change.to);
+                !fields.is_empty()
+            }
+            (NoteChange::Respelled, Some(present)) => {
+                spelled.first(id).is_some_and(|spelled| spelled.own_bytes() == present.own_bytes())
+            }
+            (NoteChange::Changed(_) | NoteChange::Respelled, None) => false,
+        });
+    }
+
     /// The notes that changed, by id (or by what a note without one is called), in the
     /// order of the newer version, removed ones last.
     pub fn notes(&self) -> &[(String, NoteChange)] {
@@ -119,6 +137,14 @@ pub(super) fn meaning(note: Note<'_>, field: &Field) -> Option<String> {
     }
 }
 
+/// What a field of a note says, its kind included, which need not be written.
+pub(super) fn said(note: Note<'_>, field: &Field) -> Option<String> {
+    match field {
+        Field::Kind => Some(note.kind().to_string()),
+        _ => meaning(note, field),
+    }
+}
+
 /// All fields that either note has, with content and kind.
 pub(super) fn fields_of(one: Note<'_>, other: Note<'_>) -> BTreeSet<Field> {
     let mut fields: BTreeSet<Field> = one.fields().into_iter().chain(other.fields()).collect();
@@ -130,12 +156,8 @@ pub(super) fn fields_of(one: Note<'_>, other: Note<'_>) -> BTreeSet<Field> {
 
 fn differences(old: Note<'_>, new: Note<'_>) -> BTreeMap<Field, FieldChange> {
     let fields = fields_of(old, new).into_iter().map(|field| {
-        let (from, to) = match field {
-            // The first key of a note need not be written.
-            Field::Kind => (Some(old.kind().to_string()), Some(new.kind().to_string())),
-            _ => (meaning(old, &field), meaning(new, &field)),
-        };
-        (field, FieldChange { from, to })
+        let change = FieldChange { from: said(old, &field), to: said(new, &field) };
+        (field, change)
     });
     fields.filter(|(_, change)| change.from != change.to).collect()
 }

@@ -12,5 +12,5 @@ mod lines;
 mod prose;
 
 pub use apply::{Applied, Loss, Lost, Waiting};
-pub use base::{Base, Version, Why, revision_of};
+pub use base::{Base, Origin, Version, VersionLine, Why, revision_of};
 pub use changes::{ChangeSet, FieldChange, NoteChange};

@@ -131,6 +131,15 @@ impl Tx<'_> {
         )
     }
 
+    /// The newest version of a layer.
+    pub fn newest_version(&self, layer: LayerId) -> Result<Option<VersionRow>, StoreError> {
+        self.one(
+            "SELECT id, hash, origin, revision, at, batch FROM version WHERE layer = ? ORDER BY id DESC LIMIT 1",
+            [layer.0],
+            version_row,
+        )
+    }
+
     /// One version and the layer that it is of.
     pub fn version(&self, id: VersionId) -> Result<Option<(LayerId, VersionRow)>, StoreError> {
         self.one(

@@ -42,10 +42,10 @@ pub struct Store {
     set_aside: Option<PathBuf>,
 }
 
-/// A transaction, for as long as the closure of [`Store::write`] or [`Store::read`] runs.
+/// A transaction, for as long as the closure of [`Store::write`] runs, or a view for reading.
 #[derive(Debug)]
 pub struct Tx<'a> {
-    sql: Transaction<'a>,
+    sql: &'a Connection,
     path: &'a Path,
 }
 
@@ -84,7 +84,7 @@ impl Store {
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(&path, flags).map_err(|error| known(&path, error))?;
-        let mut store = Self { connection, path, set_aside: None };
+        let store = Self { connection, path, set_aside: None };
         store.prepare().map_err(|error| known(&store.path, error))?;
         store.migrate()?;
         Ok(store)
@@ -97,7 +97,7 @@ impl Store {
         self.connection.pragma_update(None, "foreign_keys", true)
     }
 
-    fn migrate(&mut self) -> Result<(), StoreError> {
+    fn migrate(&self) -> Result<(), StoreError> {
         let version = |sql: &Connection| sql.pragma_query_value(None, "user_version", |row| row.get(0));
         let found: usize = version(&self.connection).map_err(|error| known(&self.path, error))?;
         if found == MIGRATIONS.len() {
@@ -106,7 +106,7 @@ impl Store {
         let path = self.path.clone();
         self.write(|tx| {
             // Another process may have done it while this one waited.
-            let found: usize = tx.ask(version(&tx.sql))?;
+            let found: usize = tx.ask(version(tx.sql))?;
             let todo = MIGRATIONS.get(found..).ok_or_else(|| StoreError::Newer {
                 path: path.clone(),
                 found,
@@ -129,33 +129,22 @@ impl Store {
         &self.path
     }
 
-    /// Reads in one consistent state.
-    pub fn read<T, E: From<StoreError>>(
-        &mut self,
-        work: impl FnOnce(&Tx<'_>) -> Result<T, E>,
-    ) -> Result<T, E> {
-        let sql = self
-            .connection
-            .transaction_with_behavior(TransactionBehavior::Deferred)
-            .map_err(|error| known(&self.path, error))?;
-        work(&Tx { sql, path: &self.path })
+    /// Reads, each statement by itself.
+    pub fn read(&self) -> Tx<'_> {
+        Tx { sql: &self.connection, path: &self.path }
     }
 
     /// Writes all or nothing: an error, also one of the caller's, rolls everything back.
-    pub fn write<T, E: From<StoreError>>(
-        &mut self,
-        work: impl FnOnce(&Tx<'_>) -> Result<T, E>,
-    ) -> Result<T, E> {
-        let sql = self
-            .connection
-            .transaction_with_behavior(TransactionBehavior::Immediate)
+    pub fn write<T, E: From<StoreError>>(&self, work: impl FnOnce(&Tx<'_>) -> Result<T, E>) -> Result<T, E> {
+        let io = |source| StoreError::Io { path: self.path.clone(), source };
+        // Checked at run time, not by the borrow checker: SQLite refuses one inside another.
+        let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
             .map_err(|error| known(&self.path, error))?;
-        files::fault("begin").map_err(|source| StoreError::Io { path: self.path.clone(), source })?;
-        let tx = Tx { sql, path: &self.path };
-        let done = work(&tx)?;
-        files::fault("commit").map_err(|source| StoreError::Io { path: self.path.clone(), source })?;
-        tx.sql.commit().map_err(|error| known(&self.path, error))?;
-        files::fault("committed").map_err(|source| StoreError::Io { path: self.path.clone(), source })?;
+        files::fault("begin").map_err(io)?;
+        let done = work(&Tx { sql: &transaction, path: &self.path })?;
+        files::fault("commit").map_err(io)?;
+        transaction.commit().map_err(|error| known(&self.path, error))?;
+        files::fault("committed").map_err(io)?;
         Ok(done)
     }
 }

@@ -58,6 +58,12 @@ pub enum WorkspaceError {
     /// It is not known what a file holds.
     #[error(transparent)]
     Read(#[from] ReadError),
+    /// The store is there and cannot be read, so it is not known for whom the notes are.
+    #[error("what counts of it is not known: {problem}")]
+    Store {
+        /// The store's error.
+        problem: String,
+    },
     /// A layer was not written.
     #[error(transparent)]
     Write(#[from] WriteError),

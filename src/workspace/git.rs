@@ -15,12 +15,35 @@ pub struct WorkTree {
     pub root: PathBuf,
     /// The folder that all work trees of the repository share, without links.
     pub common_dir: PathBuf,
+    /// The folder of this work tree alone: its HEAD, its index, a merge that goes on.
+    pub git_dir: PathBuf,
     /// The folder that names the repository: the main work tree's top folder, or the bare
     /// repository's. A submodule is a repository of its own.
     pub main: PathBuf,
 }
 
+/// What stands in a git folder while something goes on that writes the work tree itself.
+const UNDER_WAY: [(&str, &str); 5] = [
+    ("MERGE_HEAD", "a merge"),
+    ("CHERRY_PICK_HEAD", "a cherry-pick"),
+    ("REVERT_HEAD", "a revert"),
+    ("rebase-merge", "a rebase"),
+    ("rebase-apply", "a rebase"),
+];
+
 impl WorkTree {
+    /// The work tree that holds a file, if one does. Links in its path are followed.
+    pub fn around(file: &Path) -> Option<Self> {
+        let folder = file.ancestors().skip(1).find_map(|folder| fs::canonicalize(folder).ok())?;
+        work_tree_of(&folder, &mut Vec::new())
+    }
+
+    /// What git is in the middle of here, for people; nothing is to be written meanwhile.
+    pub fn under_way(&self) -> Option<&'static str> {
+        let is_there = |name: &str| fs::symlink_metadata(self.git_dir.join(name)).is_ok();
+        UNDER_WAY.into_iter().find(|(name, _)| is_there(name)).map(|(_, what)| what)
+    }
+
     /// Whether this is not the main work tree.
     pub fn is_linked(&self) -> bool {
         self.main != self.root
@@ -76,7 +99,7 @@ fn describe(root: &Path, dot_git: &Path, is_folder: bool, notices: &mut Vec<Noti
     // Without a common dir of its own it is an ordinary repository, a submodule, or one
     // whose git folder was put elsewhere: always the main work tree of its repository.
     let main = if common_dir == git_dir { root.to_owned() } else { main_folder(&common_dir) };
-    WorkTree { root: root.to_owned(), common_dir, main }
+    WorkTree { root: root.to_owned(), common_dir, git_dir, main }
 }
 
 /// `gitdir: PATH` in a `.git` file.

@@ -13,8 +13,10 @@ fn the_root_and_its_layers_are_made_once() {
     ");
     assert_eq!(scene.mode("home/.harness"), 0o700);
     assert_eq!(scene.mode(HOME), 0o600);
-    assert_eq!(scene.read(HOME), "---\nlayer: project\nproject: app\n---\n");
-    assert_eq!(scene.read("home/.harness/harness-state.md"), "---\nlayer: global\n---\n");
+    // The revision is that of the text without its line.
+    let named = "---\nlayer: project\nproject: app\nrevision: 8ef87f31dee4\n---\n";
+    assert_eq!(scene.read(HOME), named);
+    assert!(scene.read("home/.harness/harness-state.md").starts_with("---\nlayer: global\nrevision: "));
     scene.run(&["add", "--id", "n1", "x"]).ok();
     let text = scene.read(HOME);
     scene.run(&["init"]).ends(0).says("there already");

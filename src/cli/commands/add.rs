@@ -13,8 +13,8 @@ use crate::document::{Change, Document, Field, Form, NewNote, Note, Place};
 use crate::mint::fresh_id;
 use crate::note::{DEFAULT_IMPORTANCE, Kind, LayerKind, is_well_formed_id, two_decimals};
 use crate::select::{ANY_MODEL, Fields, Standing, standing};
+use crate::sync::change_layer;
 use crate::workspace::{LayerRef, Workspace};
-use crate::write::change_layer;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -76,13 +76,13 @@ pub(crate) fn run(args: &AddArgs, cx: &mut Context) -> Result<Exit, Failure> {
         None => fresh_id()?,
     };
     let seed = context::seed(&here.workspace, &layer);
-    let lock = here.lock()?;
-    let changed = change_layer(&lock, &layer, seed, |document| {
+    let session = here.session(cx)?;
+    let changed = change_layer(&session, &layer, seed, |document| {
         let form = form_of(&here.workspace, &layer, document, args.form);
         let note = new_note(args, cx, &here.workspace, &layer, document, form, &id, &content);
         Ok(vec![Change::Insert { note, form: Some(form), place: place_in(&layer) }])
     })?;
-    drop(lock);
+    drop(session);
 
     let Some(note) = changed.after.note(&id) else {
         return Err(Failure::refused("the new note does not read back; nothing was written"));

@@ -55,7 +55,7 @@ pub(crate) fn run(args: &CheckArgs, cx: &mut Context) -> Result<Exit, Failure> {
         cx.reach()?
     } else {
         let here = cx.here()?;
-        (Reach::read(here.workspace), here.config)
+        (Reach::read(here.workspace, super::super::context::state()), here.config)
     };
     let mut documents: Vec<(PathBuf, Option<&LayerRef>, Document)> = Vec::new();
     for path in &args.paths {
@@ -104,7 +104,7 @@ fn findings(document: &Document, layer: Option<&LayerRef>, reach: &Reach) -> Vec
 /// authors decided that.
 fn shadowed(reach: &Reach, orphans: crate::config::Orphans, checked: &mut [Checked<'_>]) {
     for judged in reach.judge(None, orphans) {
-        let Some(holder) = judged.shadowed_by else { continue };
+        let Some(holder) = judged.shadowed_by.filter(|_| judged.is_in_file) else { continue };
         let (own, holder) = (&reach.layers[judged.layer], &reach.layers[holder]);
         if (own.layer.kind, holder.layer.kind) != (LayerKind::Global, LayerKind::Repo) {
             continue;

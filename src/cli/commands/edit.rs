@@ -19,8 +19,8 @@ use crate::files::Wrote;
 use crate::mint::fresh_id;
 use crate::note::{LayerKind, Scope, two_decimals};
 use crate::select::{ANY_MODEL, Standing};
+use crate::sync::{ChangeError, change_layer, find_note};
 use crate::workspace::{LayerRef, Workspace};
-use crate::write::{ChangeError, change_layer, find_note};
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -101,8 +101,8 @@ pub(crate) fn run(args: &EditArgs, cx: &mut Context) -> Result<Exit, Failure> {
     let fresh = fresh_id()?;
     let mut id = args.id.clone();
     let mut changed_fields = Vec::new();
-    let lock = here.lock()?;
-    let changed = change_layer(&lock, &layer, "", |document| {
+    let session = here.session(cx)?;
+    let changed = change_layer(&session, &layer, "", |document| {
         let note = find_note(&layer, document, &args.id)?;
         if opened.as_ref().is_some_and(|(old, _)| *old != note.content()) {
             return Err(ChangeError::Moved { path: layer.path.clone(), id: args.id.clone() });
@@ -111,7 +111,7 @@ pub(crate) fn run(args: &EditArgs, cx: &mut Context) -> Result<Exit, Failure> {
         let mut changes = changes(note, &wanted);
         if note.id().is_none() && !changed_fields.is_empty() {
             id.clone_from(&fresh);
-            changes.insert(0, Change::Set { note: note.index(), field: Field::Id, text: fresh });
+            changes.insert(0, Change::Set { note: note.index(), field: Field::Id, text: fresh.clone() });
         } else if let Some((_, Some(new))) = wanted.iter().find(|(field, _)| *field == Field::Id) {
             id.clone_from(new);
         }
@@ -122,7 +122,7 @@ pub(crate) fn run(args: &EditArgs, cx: &mut Context) -> Result<Exit, Failure> {
         Some(kept) => Failure::from(error).help(format_args!("your text is in {}", kept.display())),
         None => Failure::from(error),
     })?;
-    drop(lock);
+    drop(session);
 
     let Ok(note) = find_note(&layer, &changed.after, &id) else {
         return Err(Failure::refused(format_args!("{id} does not read back")));

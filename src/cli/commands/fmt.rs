@@ -12,8 +12,8 @@ use super::super::failure::{Exit, Failure};
 use crate::document::{Document, EditError, Left};
 use crate::files::{Found, Wrote};
 use crate::mint::fresh_id;
+use crate::sync::{Changed, edit_error, rewrite_layer};
 use crate::workspace::{LayerRef, LayerState};
-use crate::write::{Changed, edit_error, rewrite_layer};
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -56,7 +56,7 @@ pub(crate) fn run(args: &FmtArgs, cx: &mut Context) -> Result<Exit, Failure> {
     };
     fresh_id()?;
     let is_dry = args.check || args.diff;
-    let lock = if is_dry { None } else { Some(here.lock()?) };
+    let session = if is_dry { None } else { Some(here.session(cx)?) };
     let mut done = Vec::new();
     for layer in &layers {
         let mut left = Vec::new();
@@ -74,14 +74,15 @@ pub(crate) fn run(args: &FmtArgs, cx: &mut Context) -> Result<Exit, Failure> {
                 continue;
             }
         };
-        let shaped = match &lock {
-            Some(lock) => rewrite_layer(lock, layer, "", |document| {
+        let shaped = match &session {
+            Some(session) => rewrite_layer(session, layer, "", |document| {
+                left.clear();
                 shape(args, document, &mut left).map_err(|error| edit_error(layer, document, error))
             })
             .map_err(Failure::from),
             None => shape(args, &before, &mut left)
                 .map_err(|error| Failure::from(edit_error(layer, &before, error)))
-                .map(|after| Changed { wrote: Wrote::Nothing, before, after }),
+                .map(|after| Changed { wrote: Wrote::Nothing, before, after, waits: None }),
         };
         match shaped {
             Ok(changed) => done.push((layer, changed, left)),
@@ -92,7 +93,7 @@ pub(crate) fn run(args: &FmtArgs, cx: &mut Context) -> Result<Exit, Failure> {
             }
         }
     }
-    drop(lock);
+    drop(session);
     report(args, cx, &done, is_dry)
 }
 

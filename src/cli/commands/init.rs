@@ -8,9 +8,10 @@ use super::super::context::{self, Context};
 use super::super::failure::{Exit, Failure};
 use crate::document::Document;
 use crate::files::Wrote;
+use crate::merge::revision_of;
 use crate::note::LayerKind;
+use crate::sync::rewrite_layer;
 use crate::workspace::{LayerRef, Workspace};
-use crate::write::rewrite_layer;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -48,7 +49,7 @@ pub(crate) fn run(args: &InitArgs, cx: &mut Context) -> Result<Exit, Failure> {
     };
     let layers: Vec<LayerRef> = places.iter().map(|&place| here.target(place)).collect::<Result<_, _>>()?;
     // Makes the root too.
-    let lock = here.lock()?;
+    let session = here.session(cx)?;
     let mut made = Vec::new();
     for layer in &layers {
         let header = header(&here.workspace, layer);
@@ -56,13 +57,13 @@ pub(crate) fn run(args: &InitArgs, cx: &mut Context) -> Result<Exit, Failure> {
         let created = match layer.read_text()? {
             crate::files::Found::Content(_) => false,
             crate::files::Found::Absent => {
-                rewrite_layer(&lock, layer, &header, |seed| Ok(Document::clone(seed)))?.wrote
+                rewrite_layer(&session, layer, &header, |seed| Ok(Document::clone(seed)))?.wrote
                     == Wrote::Created
             }
         };
         made.push(Made { layer: layer.kind, path: layer.path.display().to_string(), created });
     }
-    drop(lock);
+    drop(session);
     if cx.globals.json {
         cx.out.json(&made)?;
         return Ok(Exit::Done);
@@ -81,12 +82,16 @@ pub(crate) fn run(args: &InitArgs, cx: &mut Context) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// What a new layer starts with: who it belongs to. In a root of pi's, pi's title, since
+/// What a new layer starts with: who it belongs to, and, in a home layer, the revision that
+/// names its version (a committed one has none by default, to keep git diffs quiet). In a root of pi's, pi's title, since
 /// pi would print a header back as nothing.
 fn header(workspace: &Workspace, layer: &LayerRef) -> String {
-    match (context::seed(workspace, layer), &layer.project) {
-        ("", None) => "---\nlayer: global\n---\n".to_owned(),
-        ("", Some(key)) => format!("---\nlayer: project\nproject: {key}\n---\n"),
-        (seed, _) => seed.to_owned(),
-    }
+    let revision = if layer.kind == LayerKind::Repo { "" } else { "revision: none\n" };
+    let text = match (context::seed(workspace, layer), &layer.project) {
+        ("", None) => format!("---\nlayer: global\n{revision}---\n"),
+        ("", Some(key)) => format!("---\nlayer: project\nproject: {key}\n{revision}---\n"),
+        (seed, _) => return seed.to_owned(),
+    };
+    let document = Document::parse(text.as_str());
+    document.with_revision(&revision_of(&document)).map_or(text, |named| named.source().to_owned())
 }

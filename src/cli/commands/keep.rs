@@ -11,8 +11,8 @@ use super::super::{complete, lookup};
 use crate::document::{Change, Field};
 use crate::mint::fresh_id;
 use crate::note::two_decimals;
+use crate::sync::{ChangeError, change_layer, find_note};
 use crate::workspace::LayerRef;
-use crate::write::{ChangeError, change_layer, find_note};
 
 pub(crate) const KEEP_EXAMPLES: &str = "\
 Examples:
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &KeepArgs, bump: Bump, cx: &mut Context) -> Result<Exit,
         }
     }
     let here = context::Here { workspace: reach.workspace, config };
-    let lock = here.lock()?;
+    let session = here.session(cx)?;
     let mut all: Vec<Bumped> = Vec::new();
     for (layer, ids) in &by_layer {
         let mut bumped = Vec::new();
@@ -77,8 +77,9 @@ pub(crate) fn run(args: &KeepArgs, bump: Bump, cx: &mut Context) -> Result<Exit,
         for _ in ids {
             minted.push(fresh_id()?);
         }
-        change_layer(&lock, layer, "", |document| {
+        change_layer(&session, layer, "", |document| {
             let mut changes = Vec::new();
+            bumped.clear();
             for (id, fresh) in ids.iter().zip(&minted) {
                 let note = find_note(layer, document, id)?;
                 let old = note.importance();

@@ -47,7 +47,7 @@ pub(crate) fn run(args: &ListArgs, cx: &mut Context) -> Result<Exit, Failure> {
         let layers: Vec<&ReadLayer> = reach.layers.iter().collect();
         return print(args, cx, &judged, &layers);
     }
-    let audit = Audit::read(reach)?;
+    let audit = Audit::read(reach, super::super::context::state())?;
     for (layer, error) in &audit.unavailable {
         cx.unavailable(layer, error);
     }
@@ -122,12 +122,16 @@ fn counts(one: &Judged<'_>) -> bool {
         | Standing::Rejected
         | Standing::OtherModel
         | Standing::OtherProject
+        | Standing::Replaced
         | Standing::Shadowed
         | Standing::Copy => false,
     }
 }
 
 fn state_of(one: &Judged<'_>) -> (Style, &'static str) {
+    if one.standing == Standing::Replaced {
+        return (FAINT, word(one.standing));
+    }
     match one.note.state() {
         State::Unparsed => return (WARNING, "unparsed"),
         State::Conflicted => return (WARNING, "in conflict"),
@@ -153,6 +157,7 @@ pub(crate) const fn word(standing: Standing) -> &'static str {
         Standing::Untrusted => "untrusted",
         Standing::Unparsed => "unparsed",
         Standing::Conflicted => "in conflict",
+        Standing::Replaced => "replaced",
         Standing::Shadowed => "shadowed",
         Standing::Empty => "empty",
         Standing::Copy => "copy",

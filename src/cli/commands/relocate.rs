@@ -10,12 +10,11 @@ use super::super::failure::{Exit, Failure};
 use super::super::{complete, lookup};
 use super::add::{form_of, pi_project, place_in};
 use crate::document::{Change, Document, Field, Form, NewNote, Note, Refusal};
-use crate::files::Lock;
 use crate::mint::fresh_id;
 use crate::note::{DEFAULT_IMPORTANCE, LayerKind, two_decimals};
 use crate::slug::{is_key, key_slug};
+use crate::sync::{ChangeError, Changed, Session, change_layer, edit_error, find_note, rewrite_layer};
 use crate::workspace::{LayerRef, LayerState};
-use crate::write::{ChangeError, Changed, change_layer, edit_error, find_note, rewrite_layer};
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -50,6 +49,7 @@ pub(crate) fn run(args: &MoveArgs, cx: &mut Context) -> Result<Exit, Failure> {
     let found = lookup::find_in(&reach, &config, cx.model().as_deref(), &args.id)?;
     let source = reach.layers[found.note.layer].layer.clone();
     let line = found.note.note.location().line;
+    let before = found.note.note.snippet();
     drop(found);
     let here = Here { workspace: reach.workspace, config };
     let target = match (&args.to_project, args.to) {
@@ -65,16 +65,17 @@ pub(crate) fn run(args: &MoveArgs, cx: &mut Context) -> Result<Exit, Failure> {
         cx.out.say(format_args!("{} is there already, in {}", args.id, cx.out.path(&source.path)));
         return Ok(Exit::Done);
     }
-    let lock = here.lock()?;
+    let mut session = here.session(cx)?;
+    session.author.moving = Some(before);
     let id = fresh_id()?;
-    let (id, inserted) = put(&here, &lock, &args.id, id, &source, &target)?;
-    let removed = change_layer(&lock, &source, "", |document| {
+    let (id, inserted) = put(&here, &session, &args.id, id, &source, &target)?;
+    let removed = change_layer(&session, &source, "", |document| {
         let note = find_note(&source, document, &args.id)?;
         Ok(vec![Change::Remove { note: note.index(), with_section: false }])
     });
     if let Err(error) = removed {
         // Nothing is lost: the note still stands where it was, so the copy goes again.
-        let undone = rewrite_layer(&lock, &target, "", |_| Ok(inserted.before.clone()));
+        let undone = rewrite_layer(&session, &target, "", |_| Ok(inserted.before.clone()));
         let failure = Failure::from(error);
         return Err(match undone {
             Ok(_) => failure,
@@ -84,7 +85,7 @@ pub(crate) fn run(args: &MoveArgs, cx: &mut Context) -> Result<Exit, Failure> {
             )),
         });
     }
-    drop(lock);
+    drop(session);
     let line = inserted.after.note(&id).map_or(0, |note| note.location().line);
     if cx.globals.json {
         let (from, to) = (source.path.display().to_string(), target.path.display().to_string());
@@ -99,7 +100,7 @@ pub(crate) fn run(args: &MoveArgs, cx: &mut Context) -> Result<Exit, Failure> {
 /// Puts a copy of the note into the target, as it must read there.
 fn put(
     here: &Here,
-    lock: &Lock,
+    session: &Session,
     id: &str,
     fresh: String,
     source: &LayerRef,
@@ -113,7 +114,7 @@ fn put(
     document.apply(&[remove]).map_err(|error| edit_error(source, &document, error))?;
     let id = note.id().map_or(fresh, str::to_owned);
     let seed = context::seed(&here.workspace, target);
-    let changed = change_layer(lock, target, seed, |there| {
+    let changed = change_layer(session, target, seed, |there| {
         let form = form_of(&here.workspace, target, there, None);
         match insertion(here, &document, note, &id, source, target, there, form) {
             // A bullet cannot say everything that a block can; pi would not read the rest.

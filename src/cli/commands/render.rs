@@ -72,7 +72,7 @@ pub(crate) fn run(args: &RenderArgs, cx: &mut Context) -> Result<Exit, Failure> 
         std::mem::forget(reach);
         return done;
     }
-    let audit = Audit::read(reach)?;
+    let audit = Audit::read(reach, super::super::context::state())?;
     for (layer, error) in &audit.unavailable {
         cx.unavailable(layer, error);
     }

@@ -1,0 +1,63 @@
+//! What commands about history have in common: the store with the layers in reach.
+
+use crate::cli::failure::{Exit, Failure};
+use crate::store::{LayerId, LayerRow};
+use crate::sync::{Session, place_of};
+use crate::workspace::LayerRef;
+
+use super::context::{Context, Here};
+
+/// The layers in reach that the store knows.
+pub(crate) fn known_layers(here: &Here, session: &Session) -> Result<Vec<(LayerRef, LayerRow)>, Failure> {
+    let mut known = Vec::new();
+    for layer in &here.workspace.layers {
+        if let Some(row) = session.store().read().layer(session.root(), &place_of(&layer.path))? {
+            known.push((layer.clone(), row));
+        }
+    }
+    Ok(known)
+}
+
+/// Where we are, with the store open and the layers in reach looked at.
+pub(crate) fn open(cx: &mut Context) -> Result<(Here, Session), Failure> {
+    let here = cx.here()?;
+    let session = here.session(cx)?;
+    cx.tell_set_aside(&session);
+    Ok((here, session))
+}
+
+/// The layer in reach that a row is of.
+pub(crate) fn layer_of(known: &[(LayerRef, LayerRow)], id: LayerId) -> Option<&LayerRef> {
+    known.iter().find(|(_, row)| row.id == id).map(|(layer, _)| layer)
+}
+
+/// As [`layer_of`], where it must be in reach.
+pub(crate) fn layer_in_reach<'a>(
+    session: &Session,
+    known: &'a [(LayerRef, LayerRow)],
+    id: LayerId,
+) -> Result<&'a LayerRef, Failure> {
+    match layer_of(known, id) {
+        Some(layer) => Ok(layer),
+        None => {
+            let path = session.store().read().path_of(id)?;
+            Err(Failure::new(
+                Exit::Findings,
+                format_args!("that was in {}, which is not in reach here", path.display()),
+            )
+            .help("change into that project, or give --project"))
+        }
+    }
+}
+
+/// A time as people read it, in UTC.
+pub(crate) fn time(millis: u64) -> String {
+    let stamp = i64::try_from(millis).ok().and_then(|millis| jiff::Timestamp::from_millisecond(millis).ok());
+    stamp.map_or_else(|| "?".to_owned(), |stamp| stamp.strftime("%Y-%m-%d %H:%M:%S").to_string())
+}
+
+/// A time as programs read it (RFC 3339, UTC).
+pub(crate) fn rfc3339(millis: u64) -> String {
+    let stamp = i64::try_from(millis).ok().and_then(|millis| jiff::Timestamp::from_millisecond(millis).ok());
+    stamp.map_or_else(String::new, |stamp| stamp.to_string())
+}

@@ -1,0 +1,83 @@
+//! Marks: one small file a layer in the state folder that says "with this text the file says
+//! all that counts", so that `render` need not open the store. A cache: any may be missing.
+//!
+//! A mark is taken away before the store is told something else, and put there after, both
+//! under the root's lock; so a mark never vouches for what the store knows better.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::store::{Hash, Stamp};
+
+use super::look::{Looked, SETTLED_NANOS, place_of};
+
+/// The folder of the marks.
+#[derive(Clone, Debug)]
+pub(super) struct Marks {
+    folder: PathBuf,
+}
+
+/// What a mark says of a file that does not exist.
+const ABSENT: &str = "absent";
+
+impl Marks {
+    /// Below the state folder.
+    pub(super) fn in_folder(state: &Path) -> Self {
+        Self { folder: state.join("marks") }
+    }
+
+    fn path(&self, root: &Path, place: &Path) -> PathBuf {
+        let mut name = root.as_os_str().to_owned();
+        name.push("\0");
+        name.push(place.as_os_str());
+        let name = Hash::of(name.as_encoded_bytes()).to_string();
+        self.folder.join(&name[..32])
+    }
+
+    /// Whether a file that was just read says all that counts.
+    pub(super) fn vouch_for(&self, root: &Path, layer: &Path, looked: &Looked) -> bool {
+        let Ok(mark) = fs::read_to_string(self.path(root, &place_of(layer))) else { return false };
+        let mark = mark.trim_end();
+        let Some(stamp) = looked.stamp else { return mark == ABSENT && looked.hash().is_none() };
+        let mut words = mark.split(' ');
+        let mut next = || words.next();
+        let (Some(hash), Some(size), Some(modified), Some(inode), Some(now)) =
+            (next(), next(), next(), next(), next())
+        else {
+            return false;
+        };
+        let number = |word: &str| word.parse::<i64>().ok();
+        let marked = number(size).zip(number(modified)).zip(number(inode));
+        let is_same =
+            marked.is_some_and(|((size, modified), inode)| stamp == Stamp { size, modified, inode });
+        let is_settled = number(now).is_some_and(|now| stamp.modified.saturating_add(SETTLED_NANOS) < now);
+        is_same && is_settled || looked.hash().is_some_and(|found| found.to_string() == hash)
+    }
+
+    /// Takes a mark away; to be done before the store learns what it would deny.
+    pub(super) fn take(&self, root: &Path, place: &Path) {
+        // Not there is as good. One that cannot be removed is a state folder that cannot be
+        // written, and then the store cannot be either.
+        let _ = fs::remove_file(self.path(root, place));
+    }
+
+    /// Puts a mark; `now` in milliseconds since 1970.
+    pub(super) fn put(&self, root: &Path, place: &Path, text: Option<Hash>, stamp: Option<Stamp>, now: u64) {
+        let mark = match (text, stamp) {
+            (Some(hash), Some(stamp)) => format!(
+                "{hash} {} {} {} {}\n",
+                stamp.size,
+                stamp.modified,
+                stamp.inode,
+                now.saturating_mul(1_000_000)
+            ),
+            (None, _) => format!("{ABSENT}\n"),
+            (Some(_), None) => return,
+        };
+        let path = self.path(root, place);
+        // A torn mark has too few words, or a hash that fits nothing.
+        if fs::write(&path, &mark).is_err() && fs::create_dir_all(&self.folder).is_ok() {
+            let _ = fs::write(&path, &mark);
+        }
+    }
+}

@@ -1,0 +1,532 @@
+//! One pass over layers: files and store are brought together, nothing is lost on the way.
+//!
+//! Everything that writes a layer goes through a [`Session`]: it holds the root's lock,
+//! reads the file under it, lets [`crate::reconcile`] decide, writes the file if it still
+//! is what was read, and records all of it in one transaction. The file is written before
+//! the transaction is committed: after a crash in between the store does not know the new
+//! file yet, and the next pass reads it as it reads any other.
+
+mod change;
+mod checkout;
+mod journal;
+mod line;
+mod look;
+mod marks;
+mod peek;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::document::Document;
+use crate::files::{Expected, Found, Lock, LockError};
+use crate::merge::{Base, Loss, Why};
+use crate::mint::{MintError, fresh_id, now_millis};
+use crate::reconcile::{Facts, Held, Known, Seen, Settled, View, reconcile};
+use crate::store::{Hash, LayerRow, StatePlace, Store, StoreError, VersionId};
+use crate::workspace::{LayerRef, WorkTree, WorkspaceError};
+
+pub use change::{Author, ChangeError, Changed, change_layer, edit_error, find_note, rewrite_layer};
+pub use journal::{Recalled, recall};
+pub use peek::{Peeked, Peeker};
+
+use line::StoredLine;
+pub use look::place_of;
+
+use look::{Looked, stamp_of};
+use marks::Marks;
+
+/// Why a pass did not take place. Trouble with one layer is in its [`LayerReport`].
+#[derive(Debug, thiserror::Error)]
+pub enum SyncError {
+    /// Another process writes below this root.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// The store cannot be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// No ids can be made.
+    #[error(transparent)]
+    Mint(#[from] MintError),
+}
+
+/// What a pass may do.
+#[derive(Clone, Copy)]
+pub struct PassOptions<'a> {
+    /// Nothing is written, neither files nor store.
+    pub dry_run: bool,
+    /// Whether notes without an id get one.
+    pub names: bool,
+    /// What looks like a mistake is meant: files that were held are taken as they are.
+    pub accept: bool,
+    /// Whether writing a layer must wait, because an editor has it open.
+    pub is_open: &'a dyn Fn(&LayerRef) -> bool,
+}
+
+impl Default for PassOptions<'_> {
+    fn default() -> Self {
+        Self { dry_run: false, names: true, accept: false, is_open: &|_| false }
+    }
+}
+
+/// Why a layer's file does not get what it lacks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Waits {
+    /// Git's conflict markers stand in it.
+    Conflict,
+    /// So much is gone from it at once that it is rather a mistake.
+    Held(Held),
+    /// Git is in the middle of something in its work tree.
+    Git(&'static str),
+    /// An editor has it open.
+    Editor,
+    /// It could not be written; the error is in the report.
+    Unwritable,
+    /// A note that cannot be read is to be changed.
+    Unreadable,
+}
+
+/// What a pass did with one layer.
+#[derive(Debug)]
+pub struct LayerReport {
+    /// The layer.
+    pub layer: LayerRef,
+    /// What its file held; none if it was not read, as it is known, or cannot be.
+    pub before: Option<Document>,
+    /// What its file holds now, or would in a dry run.
+    pub after: Option<Document>,
+    /// Whether the file was written, or would be.
+    pub wrote: bool,
+    /// Whether anything is known now that was not.
+    pub is_news: bool,
+    /// What happened to notes. With [`Happened::Gone`], it is in the archive.
+    pub happened: Vec<(String, Happened)>,
+    /// Notes that a stale save or an exporter lacked and that were put back.
+    pub carried: Vec<String>,
+    /// Whether that was a stale save.
+    pub is_stale: bool,
+    /// Protected notes that were put back.
+    pub put_back: Vec<String>,
+    /// Notes that got an id: what they were called, and the id.
+    pub named: Vec<(String, String)>,
+    /// What lost.
+    pub losses: Vec<Loss>,
+    /// What counts instead of what the file says.
+    pub view: View,
+    /// Why the file does not get what it lacks.
+    pub waits: Option<Waits>,
+    /// Why it is left out.
+    pub error: Option<WorkspaceError>,
+}
+
+/// What happened to a note.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Happened {
+    /// It is new.
+    Created,
+    /// It says something else.
+    Updated,
+    /// It left the file and is in the archive.
+    Gone,
+    /// It came from another layer.
+    Moved,
+    /// It stands in a file again.
+    Returned,
+}
+
+impl LayerReport {
+    fn new(layer: &LayerRef) -> Self {
+        Self {
+            layer: layer.clone(),
+            before: None,
+            after: None,
+            wrote: false,
+            is_news: false,
+            happened: Vec::new(),
+            carried: Vec::new(),
+            is_stale: false,
+            put_back: Vec::new(),
+            named: Vec::new(),
+            losses: Vec::new(),
+            view: View::default(),
+            waits: None,
+            error: None,
+        }
+    }
+}
+
+/// The right to write below one root, with the store open.
+#[derive(Debug)]
+pub struct Session {
+    store: Store,
+    root: PathBuf,
+    marks: Marks,
+    /// Who changes notes online through it.
+    pub author: Author,
+    _lock: Lock,
+}
+
+/// A layer on its way through a pass.
+struct Work {
+    layer: LayerRef,
+    place: PathBuf,
+    row: Option<LayerRow>,
+    looked: Looked,
+    file: Document,
+    settled: Option<Settled>,
+    by_git: bool,
+    /// Whether anything becomes known that was not.
+    is_news: bool,
+    /// The versions that the base was chosen from.
+    versions: Vec<VersionId>,
+    waits: Option<Waits>,
+    error: Option<WorkspaceError>,
+    wrote: bool,
+}
+
+/// How often a layer is begun anew because somebody writes it at the same time.
+const TRIES: usize = 5;
+
+impl Session {
+    /// Takes the root's lock and opens the store.
+    pub fn open(
+        root: &Path,
+        place: &StatePlace,
+        patience: Duration,
+        author: Author,
+    ) -> Result<Self, SyncError> {
+        let lock = Lock::acquire(root, patience)?;
+        let store = Store::open(place, now_millis())?;
+        let root = std::fs::canonicalize(root).unwrap_or_else(|_| root.to_owned());
+        Ok(Self { store, root, marks: Marks::in_folder(place.folder()), author, _lock: lock })
+    }
+
+    /// The store.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// The root, without links.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Brings layers and store together. The layers are those of one work tree: only
+    /// between them are moves looked for.
+    pub fn pass(
+        &self,
+        layers: &[LayerRef],
+        options: &PassOptions<'_>,
+    ) -> Result<Vec<LayerReport>, SyncError> {
+        let mut reports: Vec<LayerReport> = layers.iter().map(LayerReport::new).collect();
+        let mut works = Vec::new();
+        for (report, layer) in reports.iter_mut().zip(layers) {
+            match self.look(layer, options)? {
+                Next::Known(view, waits) => (report.view, report.waits) = (view, waits),
+                Next::Unavailable(error) => report.error = Some(error),
+                Next::Work(work) => works.push(*work),
+            }
+        }
+        for _ in 0..TRIES {
+            self.settle(&mut works, options)?;
+            if options.dry_run || self.write(&mut works)? {
+                break;
+            }
+        }
+        if !options.dry_run && !works.is_empty() {
+            self.record(&works)?;
+        }
+        for work in works {
+            let index = layers.iter().position(|layer| layer.path == work.layer.path);
+            if let Some(report) = index.and_then(|index| reports.get_mut(index)) {
+                work.report(report);
+            }
+        }
+        Ok(reports)
+    }
+
+    /// Reads a layer unless its stat says that it is known.
+    fn look(&self, layer: &LayerRef, options: &PassOptions<'_>) -> Result<Next, SyncError> {
+        let place = place_of(&layer.path);
+        let row = self.store.read().layer(&self.root, &place)?;
+        let view = view_of(row.as_ref());
+        let must_try = row.as_ref().is_some_and(|row| row.waiting.is_some());
+        let must_take = options.accept && view.held.is_some();
+        if let Some(row) = &row
+            && !must_try
+            && !must_take
+            && row.stamp.is_some()
+            && row.stamp == stamp_of(&layer.path)
+        {
+            let waits = view.held.map(Waits::Held);
+            return Ok(Next::Known(view, waits));
+        }
+        let looked = match Looked::at(layer) {
+            Ok(looked) => looked,
+            Err(error) => return Ok(Next::Unavailable(error)),
+        };
+        let file = match &looked.found {
+            Found::Content(text) => Document::parse(text.as_str()),
+            Found::Absent => Document::parse(""),
+        };
+        if row.is_none() && looked.found == Found::Absent {
+            return Ok(Next::Known(View::default(), None));
+        }
+        let work = Work {
+            layer: layer.clone(),
+            place,
+            row,
+            looked,
+            file,
+            settled: None,
+            by_git: false,
+            is_news: false,
+            versions: Vec::new(),
+            waits: None,
+            error: None,
+            wrote: false,
+        };
+        Ok(Next::Work(Box::new(work)))
+    }
+
+    /// Decides about each layer that has not been decided yet.
+    fn settle(&self, works: &mut [Work], options: &PassOptions<'_>) -> Result<(), SyncError> {
+        let todo: Vec<usize> = (0..works.len()).filter(|at| works[*at].settled.is_none()).collect();
+        for at in todo {
+            let decided = {
+                let (work, others) = (&works[at], &*works);
+                let is_elsewhere = |id: &str| {
+                    others
+                        .iter()
+                        .any(|other| other.layer.path != work.layer.path && other.file.note(id).is_some())
+                };
+                self.decide(work, options, &is_elsewhere)?
+            };
+            let work = &mut works[at];
+            if let Some(decided) = decided {
+                work.settled = Some(decided.settled);
+                work.by_git = decided.by_git;
+                work.is_news = decided.is_news;
+                work.versions = decided.versions;
+                work.waits = decided.waits;
+            }
+        }
+        arrivals(works, &self.store)?;
+        Ok(())
+    }
+
+    fn decide(
+        &self,
+        work: &Work,
+        options: &PassOptions<'_>,
+        is_elsewhere: &dyn Fn(&str) -> bool,
+    ) -> Result<Option<Decided>, SyncError> {
+        let hash = work.looked.hash();
+        let view = view_of(work.row.as_ref());
+        let waiting = waiting_of(&self.store, work.row.as_ref())?;
+        let is_seen = work.row.as_ref().is_some_and(|row| row.seen == hash);
+        let must_take = options.accept && view.held.is_some();
+        if is_seen && waiting.is_none() && !must_take {
+            return Ok(None);
+        }
+        let line =
+            StoredLine::of(&self.store, work.row.as_ref().map(|row| row.id), Hash::of(work.file.source()))?;
+        let head = line.head()?;
+        let is_new = head.as_ref().is_none_or(|head| head.source() != work.file.source());
+        let was_committed = line.rows.last().is_some_and(|row| row.origin == "git");
+        let by_git = is_new
+            && head.is_some()
+            && checkout::is_put_by_git(&work.layer.path, &work.looked.found, was_committed);
+        let under_way = WorkTree::around(&work.layer.path).and_then(|tree| tree.under_way());
+        let blocked = work
+            .waits
+            .clone()
+            .or_else(|| under_way.map(Waits::Git))
+            .or_else(|| (options.is_open)(&work.layer).then_some(Waits::Editor));
+        let seen = match &work.looked.found {
+            Found::Content(_) => Seen::Text(&work.file),
+            Found::Absent => Seen::Absent,
+        };
+        let known = Known { line: &line, view: &view, waiting: waiting.as_ref() };
+        let facts = Facts {
+            by_git,
+            may_write: blocked.is_none(),
+            may_name: options.names,
+            accept: options.accept,
+            is_elsewhere,
+        };
+        let mut minted = Ok(());
+        let mut mint = || {
+            fresh_id().unwrap_or_else(|error| {
+                minted = Err(error);
+                String::new()
+            })
+        };
+        let settled = reconcile(seen, &known, &facts, &mut mint)?;
+        minted?;
+        let waits = if settled.is_conflicted {
+            Some(Waits::Conflict)
+        } else if let Some(held) = settled.view.held {
+            Some(Waits::Held(held))
+        } else if settled.waiting.is_some() || blocked == Some(Waits::Unwritable) {
+            Some(blocked.unwrap_or(Waits::Unreadable))
+        } else {
+            None
+        };
+        let versions = line.rows.iter().map(|row| row.id).collect();
+        let same = |one: Option<&(Document, Document)>, other: Option<&(Document, Document)>| {
+            one.map(|(from, to)| (from.source(), to.source()))
+                == other.map(|(from, to)| (from.source(), to.source()))
+        };
+        let is_news = settled.origin.is_some() && is_new
+            || settled.document.source() != work.file.source()
+            || settled.view != view
+            || !same(settled.waiting.as_ref(), waiting.as_ref());
+        Ok(Some(Decided { settled, by_git, is_news, versions, waits }))
+    }
+
+    /// Writes the files that must change. `false` if one has to be decided about again.
+    fn write(&self, works: &mut [Work]) -> Result<bool, SyncError> {
+        let mut is_done = true;
+        for work in works.iter_mut().filter(|work| !work.wrote) {
+            let Some(settled) = &work.settled else { continue };
+            if settled.document.source() == work.file.source() {
+                continue;
+            }
+            let expected = match &work.looked.found {
+                Found::Content(text) => Expected::Bytes(text.as_bytes()),
+                Found::Absent => Expected::Absent,
+            };
+            match work.layer.replace(expected, settled.document.source().as_bytes()) {
+                Ok(_) => work.wrote = true,
+                Err(WorkspaceError::Write(crate::files::WriteError::Changed { .. })) => {
+                    // Somebody saved it in between: begin anew with what it holds now.
+                    is_done = false;
+                    work.settled = None;
+                    match Looked::at(&work.layer) {
+                        Ok(looked) => {
+                            work.file = match &looked.found {
+                                Found::Content(text) => Document::parse(text.as_str()),
+                                Found::Absent => Document::parse(""),
+                            };
+                            work.looked = looked;
+                        }
+                        Err(error) => work.error = Some(error),
+                    }
+                }
+                Err(error) => {
+                    is_done = false;
+                    work.settled = None;
+                    work.waits = Some(Waits::Unwritable);
+                    work.error = Some(error);
+                }
+            }
+        }
+        Ok(is_done)
+    }
+}
+
+/// What was decided about a layer.
+struct Decided {
+    settled: Settled,
+    by_git: bool,
+    is_news: bool,
+    versions: Vec<VersionId>,
+    waits: Option<Waits>,
+}
+
+/// What becomes of a layer after the first look.
+enum Next {
+    Known(View, Option<Waits>),
+    Unavailable(WorkspaceError),
+    Work(Box<Work>),
+}
+
+/// Looks for notes that left one layer and turned up in another: their history and the
+/// isolation that they had go along.
+fn arrivals(works: &mut [Work], store: &Store) -> Result<(), StoreError> {
+    let mut moves = Vec::new();
+    for (from, work) in works.iter().enumerate() {
+        let Some(settled) = &work.settled else { continue };
+        for step in settled.steps.iter().filter(|step| step.after.is_none()) {
+            let to = works.iter().position(|other| {
+                other.settled.as_ref().is_some_and(|settled| {
+                    settled.steps.iter().any(|there| there.id == step.id && there.before.is_none())
+                })
+            });
+            if let Some(to) = to.filter(|to| *to != from) {
+                moves.push((from, to, step.id.clone()));
+            }
+        }
+    }
+    for (from, to, id) in moves {
+        let Some(left) = &works[from].settled else { continue };
+        let Some(before) = left.steps.iter().find(|step| step.id == id).and_then(|step| step.before.clone())
+        else {
+            continue;
+        };
+        // What the mover had before his eyes, if that was an older version.
+        let seen = match left.base {
+            Some(base) if base.why != Why::NothingOnline && base.why != Why::Meant => {
+                let row = works[from].row.as_ref().map(|row| row.id);
+                let line = StoredLine::of(store, row, Hash::of(works[from].file.source()))?;
+                base_note(&line, base, &id)?
+            }
+            _ => None,
+        };
+        if let Some(arrived) = &mut works[to].settled {
+            arrived.arrive(&id, &before, seen.as_deref());
+        }
+        if let Some(left) = &mut works[from].settled {
+            left.steps.retain(|step| step.id != id);
+        }
+    }
+    Ok(())
+}
+
+fn base_note(line: &StoredLine<'_>, base: Base, id: &str) -> Result<Option<String>, StoreError> {
+    use crate::merge::VersionLine as _;
+    Ok(line.document(base.index)?.note(id).map(crate::document::Note::snippet))
+}
+
+/// What counts of a layer instead of what its file says, as it is stored.
+pub(super) fn view_of(row: Option<&LayerRow>) -> View {
+    let text = row.and_then(|row| row.view.as_deref());
+    // Written by this program; what a later version adds is left out.
+    text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
+}
+
+pub(super) fn waiting_of(
+    store: &Store,
+    row: Option<&LayerRow>,
+) -> Result<Option<(Document, Document)>, StoreError> {
+    let Some((from, to)) = row.and_then(|row| row.waiting) else { return Ok(None) };
+    let tx = store.read();
+    Ok(Some((Document::parse(tx.text(from)?), Document::parse(tx.text(to)?))))
+}
+
+impl Work {
+    fn report(self, report: &mut LayerReport) {
+        report.error = self.error;
+        report.waits = self.waits;
+        report.wrote = self.wrote;
+        let Some(settled) = self.settled else {
+            report.view = view_of(self.row.as_ref());
+            return;
+        };
+        report.is_news = self.is_news;
+        report.happened = journal::happened(&settled);
+        report.is_stale = settled
+            .base
+            .is_some_and(|base| matches!(base.why, Why::CarriesNothing | Why::Carries | Why::Revision))
+            && !settled.carried.is_empty();
+        report.wrote = settled.document.source() != self.file.source();
+        report.before = Some(self.file);
+        report.carried = settled.carried;
+        report.put_back = settled.put_back;
+        report.named = settled.named;
+        report.losses = settled.losses;
+        report.view = settled.view;
+        report.after = Some(settled.document);
+    }
+}

@@ -1,0 +1,127 @@
+//! What counts of a layer now, without writing anything: for `render`, `list` and all that
+//! only reads. What a pass would make of the file is what counts.
+
+use std::cell::OnceCell;
+use std::path::{Path, PathBuf};
+
+use crate::document::Document;
+use crate::files::Found;
+use crate::reconcile::{Facts, Known, Seen, View, reconcile};
+use crate::store::{Hash, LayerRow, StatePlace, Store, StoreError};
+use crate::workspace::{LayerRef, WorkspaceError};
+
+use super::checkout;
+use super::line::StoredLine;
+use super::look::{Looked, place_of};
+use super::marks::Marks;
+use super::{view_of, waiting_of};
+
+/// A layer as it counts.
+#[derive(Debug)]
+pub struct Peeked {
+    /// Whether there is a file.
+    pub exists: bool,
+    /// What the file says; with what an unseen stale save lacks put back.
+    pub document: Document,
+    /// What counts instead of it.
+    pub view: View,
+    /// Why the file could not be read; then the last good notes count.
+    pub error: Option<WorkspaceError>,
+}
+
+/// Reads layers below one root as they count.
+#[derive(Debug)]
+pub struct Peeker {
+    root: PathBuf,
+    place: Option<StatePlace>,
+    marks: Option<Marks>,
+    store: OnceCell<Result<Option<Store>, String>>,
+}
+
+impl Peeker {
+    /// For the layers of a root; without a place for the store, files are all there is.
+    pub fn new(root: &Path, place: Option<StatePlace>) -> Self {
+        let root = std::fs::canonicalize(root).unwrap_or_else(|_| root.to_owned());
+        let marks = place.as_ref().map(|place| Marks::in_folder(place.folder()));
+        Self { root, place, marks, store: OnceCell::new() }
+    }
+
+    /// The store, if there is one.
+    fn store(&self) -> Result<Option<&Store>, WorkspaceError> {
+        let opened = self.store.get_or_init(|| match &self.place {
+            Some(place) => Store::open_existing(place).map_err(|error| error.to_string()),
+            None => Ok(None),
+        });
+        match opened {
+            Ok(store) => Ok(store.as_ref()),
+            Err(problem) => Err(WorkspaceError::Store { problem: problem.clone() }),
+        }
+    }
+
+    /// Reads a layer as it counts.
+    pub fn layer(&self, layer: &LayerRef) -> Result<Peeked, WorkspaceError> {
+        let looked = match Looked::at(layer) {
+            Ok(looked) => looked,
+            Err(error) => return self.unavailable(layer, error),
+        };
+        let exists = looked.found != Found::Absent;
+        let is_vouched =
+            self.marks.as_ref().is_some_and(|marks| marks.vouch_for(&self.root, &layer.path, &looked));
+        let row = if is_vouched { None } else { self.row(layer)? };
+        let hash = if row.is_some() { looked.hash() } else { None };
+        let document = match looked.found {
+            Found::Content(text) => Document::parse(text),
+            Found::Absent => Document::parse(""),
+        };
+        let Some((store, row)) = row else {
+            return Ok(Peeked { exists, document, view: View::default(), error: None });
+        };
+        if row.seen == hash {
+            return Ok(Peeked { exists, document, view: view_of(Some(&row)), error: None });
+        }
+        let broken = |error: StoreError| WorkspaceError::Store { problem: error.to_string() };
+        let (document, view) = dry_run(store, layer, &row, exists, document).map_err(broken)?;
+        Ok(Peeked { exists, document, view, error: None })
+    }
+
+    fn row(&self, layer: &LayerRef) -> Result<Option<(&Store, LayerRow)>, WorkspaceError> {
+        let Some(store) = self.store()? else { return Ok(None) };
+        let row = store.read().layer(&self.root, &place_of(&layer.path));
+        let row = row.map_err(|error| WorkspaceError::Store { problem: error.to_string() })?;
+        Ok(row.map(|row| (store, row)))
+    }
+
+    /// A layer that cannot be read keeps its last good notes.
+    fn unavailable(&self, layer: &LayerRef, error: WorkspaceError) -> Result<Peeked, WorkspaceError> {
+        if matches!(error, WorkspaceError::Refused { .. }) {
+            return Err(error);
+        }
+        let Some((store, row)) = self.row(layer).ok().flatten() else { return Err(error) };
+        let line = StoredLine::of(store, Some(row.id), Hash::of(""));
+        let Some(head) = line.ok().and_then(|line| line.head().ok().flatten()) else { return Err(error) };
+        let view = View::unavailable(&head, &view_of(Some(&row)));
+        Ok(Peeked { exists: true, document: Document::parse(""), view, error: Some(error) })
+    }
+}
+
+/// What a pass would make of a file that was not looked at yet.
+fn dry_run(
+    store: &Store,
+    layer: &LayerRef,
+    row: &LayerRow,
+    exists: bool,
+    document: Document,
+) -> Result<(Document, View), StoreError> {
+    let line = StoredLine::of(store, Some(row.id), Hash::of(document.source()))?;
+    let head = line.head()?;
+    let is_new = head.as_ref().is_some_and(|head| head.source() != document.source());
+    let found = if exists { Found::Content(String::new()) } else { Found::Absent };
+    let was_committed = line.rows.last().is_some_and(|row| row.origin == "git");
+    let by_git = is_new && checkout::is_put_by_git(&layer.path, &found, was_committed);
+    let (view, waiting) = (view_of(Some(row)), waiting_of(store, Some(row))?);
+    let known = Known { line: &line, view: &view, waiting: waiting.as_ref() };
+    let facts = Facts { by_git, may_write: false, may_name: false, accept: false, is_elsewhere: &|_| false };
+    let seen = if exists { Seen::Text(&document) } else { Seen::Absent };
+    let settled = reconcile(seen, &known, &facts, &mut String::new)?;
+    Ok((settled.document, settled.view))
+}
