@@ -54,6 +54,8 @@ impl<'a> ChangeSet<'a> {
                 None if note.state() == State::Good => {
                     notes.push((id.into_owned(), NoteChange::Added(NewNote::of(note))));
                 }
+                // Most notes of most versions: not a byte is other.
+                Some(old) if is_same_text(old, note) => {}
                 Some(old) if note.state() == State::Good && old.state() == State::Good => {
                     let changed = differences(old, note);
                     if !changed.is_empty() {
@@ -109,20 +111,22 @@ impl<'a> ChangeSet<'a> {
 
 /// The notes of a layer by id, the first of each.
 pub(super) struct Notes<'a> {
-    first: HashMap<String, Note<'a>>,
+    document: &'a Document,
+    /// Those without an id, by what they are called.
+    unnamed: HashMap<String, Note<'a>>,
 }
 
 impl<'a> Notes<'a> {
     pub(super) fn of(document: &'a Document) -> Self {
-        let mut first = HashMap::with_capacity(document.notes().len());
-        for note in document.notes() {
-            first.entry(id_of(note).into_owned()).or_insert(note);
+        let mut unnamed = HashMap::new();
+        for note in document.notes().filter(|note| note.id().is_none()) {
+            unnamed.entry(id_of(note).into_owned()).or_insert(note);
         }
-        Self { first }
+        Self { document, unnamed }
     }
 
     pub(super) fn first(&self, id: &str) -> Option<Note<'a>> {
-        self.first.get(id).copied()
+        self.document.note(id).or_else(|| self.unnamed.get(id).copied())
     }
 }
 
@@ -152,6 +156,11 @@ pub(super) fn fields_of(one: Note<'_>, other: Note<'_>) -> BTreeSet<Field> {
     fields.extend([Field::Content, Field::Kind, Field::Scope, Field::Project]);
     fields.remove(&Field::Id);
     fields
+}
+
+/// Whether two notes stand there in the same bytes and mean the same by them.
+fn is_same_text(old: Note<'_>, new: Note<'_>) -> bool {
+    old.kind() == new.kind() && old.form() == new.form() && old.own_bytes() == new.own_bytes()
 }
 
 fn differences(old: Note<'_>, new: Note<'_>) -> BTreeMap<Field, FieldChange> {
