@@ -59,6 +59,7 @@
 //! | [`workspace`] | which root, which project, which layers |
 //! | [`mint`] | fresh ids |
 //! | [`sync`] | files and store brought together; the one way to write a layer |
+//! | [`watch`](mod@watch) | when a layer's file has to be looked at again |
 //! | [`reach`] | the layers in reach, as they count |
 //! | [`audit`] | the notes of all projects |
 //! | [`cli`] | the command line |
@@ -91,4 +92,5 @@ pub mod slug;
 pub mod store;
 pub mod sync;
 pub mod text;
+pub mod watch;
 pub mod workspace;

@@ -26,12 +26,13 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("store", &["files"]),
     ("workspace", &["files", "note", "slug"]),
     ("sync", &["document", "effective", "files", "merge", "mint", "reconcile", "store", "workspace"]),
+    ("watch", &["files"]),
     ("reach", &["config", "document", "effective", "reconcile", "store", "sync", "workspace"]),
     ("audit", &["config", "effective", "note", "reach", "select", "store", "sync", "workspace"]),
     ("cli", &ALL_BELOW_CLI),
 ];
 
-const ALL_BELOW_CLI: [&str; 19] = [
+const ALL_BELOW_CLI: [&str; 20] = [
     "text",
     "note",
     "slug",
@@ -49,6 +50,7 @@ const ALL_BELOW_CLI: [&str; 19] = [
     "store",
     "workspace",
     "sync",
+    "watch",
     "reach",
     "audit",
 ];

@@ -12,7 +12,7 @@ use super::commands::{
     conflicts::ConflictsArgs, diff::DiffArgs, edit::EditArgs, export::ExportArgs, fmt::FmtArgs,
     history::HistoryArgs, init::InitArgs, keep::KeepArgs, list::ListArgs, man::ManArgs, relocate::MoveArgs,
     render::RenderArgs, restore::RestoreArgs, rollback::RollbackArgs, show::ShowArgs, status::StatusArgs,
-    sync::SyncArgs,
+    sync::SyncArgs, watch::WatchArgs,
 };
 use super::complete;
 use super::output::Color;
@@ -132,6 +132,9 @@ pub(crate) enum Command {
     /// Bring the files and what is known of them together
     #[command(after_long_help = super::commands::sync::EXAMPLES)]
     Sync(SyncArgs),
+    /// Keep files and store together while they change
+    #[command(after_long_help = super::commands::watch::EXAMPLES)]
+    Watch(WatchArgs),
     /// List what lost when two sides changed the same thing
     #[command(after_long_help = super::commands::conflicts::EXAMPLES)]
     Conflicts(ConflictsArgs),

@@ -310,7 +310,7 @@ pub fn steps(head: &Document, after: &Document, view: &View) -> Vec<Step> {
             NoteChange::Respelled => true,
             NoteChange::Added(_) | NoteChange::Removed(_) => false,
         };
-        if is_only_omitted {
+        if is_only_omitted || is_naming(change, id, head, after) {
             continue;
         }
         let now = after.notes().find(|note| crate::effective::id_of(*note) == *id);
@@ -334,6 +334,20 @@ pub fn steps(head: &Document, after: &Document, view: &View) -> Vec<Step> {
         }
     }
     steps
+}
+
+/// Whether a change is about a note without an id that only has none yet, or just got one.
+/// What it says is no news before it has an id; taken out without ever having had one, it is
+/// gone like any other.
+fn is_naming(change: &NoteChange, id: &str, head: &Document, after: &Document) -> bool {
+    let unnamed = |document: &Document| document.note(id).is_none();
+    match change {
+        NoteChange::Added(new) => new.id().is_none(),
+        NoteChange::Removed(old) if unnamed(head) => {
+            after.notes().any(|note| note.kind() == old.kind && *note.content() == *old.content)
+        }
+        NoteChange::Removed(_) | NoteChange::Changed(_) | NoteChange::Respelled => false,
+    }
 }
 
 /// Behind the nearest note above it that another version has, too.

@@ -21,3 +21,4 @@ pub(crate) mod rollback;
 pub(crate) mod show;
 pub(crate) mod status;
 pub(crate) mod sync;
+pub(crate) mod watch;
