@@ -19,6 +19,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("export", &["note", "document"]),
     ("effective", &["config", "document", "note", "select"]),
     ("merge", &["document", "effective", "text"]),
+    ("import", &["document", "note"]),
     ("reconcile", &["document", "effective", "export", "merge", "note"]),
     ("check", &["text", "note", "document", "render"]),
     ("files", &[]),
@@ -32,7 +33,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("cli", &ALL_BELOW_CLI),
 ];
 
-const ALL_BELOW_CLI: [&str; 20] = [
+const ALL_BELOW_CLI: [&str; 21] = [
     "text",
     "note",
     "slug",
@@ -43,6 +44,7 @@ const ALL_BELOW_CLI: [&str; 20] = [
     "export",
     "effective",
     "merge",
+    "import",
     "reconcile",
     "check",
     "files",
@@ -67,6 +69,7 @@ const PURE: &[&str] = &[
     "export",
     "effective",
     "merge",
+    "import",
     "reconcile",
     "check",
 ];
