@@ -16,4 +16,6 @@ mod pi;
 mod pipes;
 mod render;
 mod scene;
+mod stage;
+mod stale_saves;
 mod trouble;

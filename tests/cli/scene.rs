@@ -43,7 +43,13 @@ impl Scene {
     }
 
     pub(crate) fn git(&self, folder: &str, args: &[&str]) {
-        let run = Command::new("git")
+        let run = self.try_git(folder, args);
+        assert_eq!(run.code, 0, "git {args:?}: {}", run.err);
+    }
+
+    /// As [`Self::git`], for what may fail, or what is printed.
+    pub(crate) fn try_git(&self, folder: &str, args: &[&str]) -> Ran {
+        let done = Command::new("git")
             .args(args)
             .current_dir(self.path(folder))
             .env_clear()
@@ -52,9 +58,10 @@ impl Scene {
             .envs([("GIT_CONFIG_GLOBAL", "/dev/null"), ("GIT_CONFIG_SYSTEM", "/dev/null")])
             .envs([("GIT_AUTHOR_NAME", "A"), ("GIT_AUTHOR_EMAIL", "a@example.org")])
             .envs([("GIT_COMMITTER_NAME", "A"), ("GIT_COMMITTER_EMAIL", "a@example.org")])
+            .env("GIT_EDITOR", "true")
             .output()
             .unwrap();
-        assert!(run.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&run.stderr));
+        self.ran(&done)
     }
 
     pub(crate) fn path(&self, path: &str) -> PathBuf {
@@ -120,6 +127,12 @@ impl Scene {
     /// Runs `layers` with these arguments.
     pub(crate) fn run(&self, args: &[&str]) -> Ran {
         let done = self.command(args).output().unwrap();
+        self.ran(&done)
+    }
+
+    /// As [`Self::run`], by an agent of this model.
+    pub(crate) fn run_as(&self, model: &str, args: &[&str]) -> Ran {
+        let done = self.command(args).env("LAYERS_MODEL", model).output().unwrap();
         self.ran(&done)
     }
 
