@@ -45,12 +45,7 @@ pub(crate) fn in_repo(notes: &[(&str, &str)], test: impl Fn(&Stage)) {
 }
 
 impl Stage {
-    pub(crate) fn with(
-        path: &'static str,
-        form: Form,
-        eol: &'static str,
-        notes: &[(&str, &str)],
-    ) -> Self {
+    pub(crate) fn with(path: &'static str, form: Form, eol: &'static str, notes: &[(&str, &str)]) -> Self {
         let stage = Self { scene: Scene::repo(), path, form, eol };
         stage.save(notes);
         stage.sync().ok();
@@ -82,17 +77,14 @@ impl Stage {
     pub(crate) fn fielded(&self, id: &str, fields: &[(&str, &str)], content: &str) -> String {
         match self.form {
             Form::Blocks => {
-                let fields: String =
-                    fields.iter().map(|(key, value)| format!("{key}: {value}\n")).collect();
+                let fields: String = fields.iter().map(|(key, value)| format!("{key}: {value}\n")).collect();
                 self.lines(&format!("---\nid: {id}\n{fields}---\n\n{content}\n"))
             }
             Form::Bullets => {
-                let (head, rest): (Vec<_>, Vec<_>) =
-                    fields.iter().partition(|(key, _)| *key == "importance");
+                let (head, rest): (Vec<_>, Vec<_>) = fields.iter().partition(|(key, _)| *key == "importance");
                 let importance = head.first().map_or("0.50", |(_, value)| value);
                 let content = content.replace('\n', "\n  ");
-                let rest: String =
-                    rest.iter().map(|(key, value)| format!("  - {key}: {value}\n")).collect();
+                let rest: String = rest.iter().map(|(key, value)| format!("  - {key}: {value}\n")).collect();
                 self.lines(&format!("- **[{id}]** (importance {importance}) {content}\n{rest}"))
             }
         }
@@ -139,8 +131,9 @@ impl Stage {
         self.scene.run_as("a/m", args)
     }
 
+    /// A note that names no model, as a person writes it.
     pub(crate) fn agent_adds(&self, id: &str, content: &str) {
-        self.agent(&["add", "--any-model", "--layer", self.layer(), "--id", id, content]).ok();
+        self.agent(&["add", "--model", "", "--layer", self.layer(), "--id", id, content]).ok();
     }
 
     pub(crate) fn agent_edits(&self, id: &str, content: &str) {
@@ -220,9 +213,7 @@ pub(crate) fn json(scene: &Scene, args: &[&str]) -> Value {
 
 pub(crate) fn history(scene: &Scene, id: &str) -> Vec<(String, String)> {
     let events = json(scene, &["history", id]);
-    let of = |event: &Value| {
-        (text(&event["op"]), event["who"].as_str().unwrap_or_default().to_owned())
-    };
+    let of = |event: &Value| (text(&event["op"]), event["who"].as_str().unwrap_or_default().to_owned());
     events.as_array().map(|events| events.iter().map(of).collect()).unwrap_or_default()
 }
 
