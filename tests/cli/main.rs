@@ -21,3 +21,4 @@ mod scene;
 mod stage;
 mod stale_saves;
 mod trouble;
+mod unavailable;

@@ -146,7 +146,7 @@ impl Scene {
         self.ran(&done)
     }
 
-    fn ran(&self, done: &std::process::Output) -> Ran {
+    pub(crate) fn ran(&self, done: &std::process::Output) -> Ran {
         let text =
             |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap().replace(self.at.to_str().unwrap(), "@");
         Ran { code: done.status.code().unwrap(), out: text(&done.stdout), err: text(&done.stderr) }

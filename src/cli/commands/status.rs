@@ -14,7 +14,7 @@ use crate::effective::Judged;
 use crate::note::LayerKind;
 use crate::reach::Reach;
 use crate::select::Standing;
-use crate::workspace::{LayerState, RootOrigin};
+use crate::workspace::RootOrigin;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -108,7 +108,7 @@ fn gather(
             problem: None,
         };
         if let Some((_, error)) = reach.unavailable.iter().find(|(layer, _)| layer == at) {
-            json.state = if matches!(at.state, LayerState::Refused(_)) { "refused" } else { "unavailable" };
+            json.state = if error.is_refusal() { "refused" } else { "unavailable" };
             json.problem = Some(error.to_string());
         } else if let Some(read) = reach.layers.iter().find(|read| read.layer == *at && read.exists) {
             let count = |severity| {
