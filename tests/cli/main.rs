@@ -4,6 +4,7 @@
 
 mod cases;
 mod check;
+mod checkouts;
 mod completions;
 mod editing;
 mod export;
