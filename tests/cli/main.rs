@@ -6,6 +6,7 @@ mod cases;
 mod check;
 mod checkouts;
 mod completions;
+mod conflict_markers;
 mod editing;
 mod export;
 mod fmt;

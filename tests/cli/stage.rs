@@ -198,7 +198,8 @@ pub(crate) fn owned(notes: &[(&str, &str)]) -> BTreeMap<String, String> {
 #[track_caller]
 pub(crate) fn notes(scene: &Scene) -> BTreeMap<String, String> {
     let list = json(scene, &["list", "--all"]);
-    let notes = list.as_array().unwrap().iter().filter(|note| note["standing"] != "replaced");
+    let is_shown = |note: &&Value| note["standing"] != "replaced" && note["standing"] != "conflicted";
+    let notes = list.as_array().unwrap().iter().filter(is_shown);
     let all: Vec<_> = notes.map(|note| (text(&note["id"]), text(&note["content"]))).collect();
     let distinct: BTreeMap<_, _> = all.iter().cloned().collect();
     assert_eq!(distinct.len(), all.len(), "an id is listed twice: {all:?}");
