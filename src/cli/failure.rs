@@ -210,7 +210,8 @@ impl From<WorkspaceError> for Failure {
             WorkspaceError::Io { .. } | WorkspaceError::NoWorkingDirectory { .. } => {
                 Self::new(Exit::Broken, error)
             }
-            WorkspaceError::Refused { .. } => Self::refused(error),
+            WorkspaceError::Refused { .. } if error.is_refusal() => Self::refused(error),
+            WorkspaceError::Refused { .. } => Self::new(Exit::Broken, error),
         }
     }
 }

@@ -202,8 +202,10 @@ impl View {
                     let Some(note) = to.note(id) else { continue };
                     // What the file's author changed in the same note counts as well.
                     let text = match file.note(id).filter(|note| note.state() == State::Good) {
-                        Some(_) => {
-                            let applied = ChangeSet::between(from, to).apply(file);
+                        Some(present) => {
+                            // Alone, as a file in conflict takes no edit anywhere.
+                            let own = Document::parse(said_in_full(present));
+                            let applied = ChangeSet::between(from, to).apply(&own);
                             applied.document.note(id).map_or_else(|| note.snippet(), said_in_full)
                         }
                         None => said_in_full(note),

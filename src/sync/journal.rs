@@ -99,7 +99,8 @@ impl Session {
             (!settled.view.is_plain()).then(|| serde_json::to_string(&settled.view).unwrap_or_default());
         row.waiting = keep_waiting(tx, settled.waiting.as_ref(), &settled.document)?;
         // Looked at again once it can be written: notes may still lack their ids.
-        let is_blocked = matches!(work.waits, Some(Waits::Git(_) | Waits::Editor | Waits::Unwritable));
+        let is_blocked =
+            matches!(work.waits, Some(Waits::Conflict | Waits::Git(_) | Waits::Editor | Waits::Unwritable));
         let is_blocked = is_blocked || !work.by_git && lacks_ids(&settled.document);
         let is_there = work.wrote || work.looked.found != Found::Absent;
         row.seen = (!is_blocked && is_there).then(|| Hash::of(settled.document.source()));

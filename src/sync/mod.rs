@@ -511,6 +511,7 @@ impl Work {
         report.wrote = self.wrote;
         let Some(settled) = self.settled else {
             report.view = view_of(self.row.as_ref());
+            report.waits = report.waits.take().or(report.view.held.map(Waits::Held));
             return;
         };
         report.is_news = self.is_news;

@@ -4,16 +4,23 @@
 
 mod cases;
 mod check;
+mod checkouts;
 mod completions;
+mod conflict_markers;
 mod editing;
 mod export;
 mod fmt;
 mod help;
 mod init;
 mod listing;
+mod machines;
 mod moving;
+mod nobody_to_ask;
 mod pi;
 mod pipes;
 mod render;
 mod scene;
+mod stage;
+mod stale_saves;
 mod trouble;
+mod unavailable;
