@@ -13,7 +13,7 @@ use crate::document::Document;
 use crate::text::{Line, Span};
 
 use super::apply::Applied;
-use super::changes::{ChangeSet, NoteChange, Notes, said};
+use super::changes::{ChangeSet, NoteChange, Notes, is_spelled_alike, said};
 
 /// Where a version of a file came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -214,7 +214,7 @@ fn carries(file: &Document, changes: &ChangeSet<'_>) -> bool {
             fields.iter().any(|(field, change)| change.to.is_some() && said(present, field) == change.to)
         }
         (NoteChange::Respelled, Some(present)) => {
-            spelled.first(id).is_some_and(|spelled| spelled.own_bytes() == present.own_bytes())
+            spelled.first(id).is_some_and(|spelled| is_spelled_alike(spelled, present))
         }
         (NoteChange::Changed(_) | NoteChange::Respelled, None) => false,
     })

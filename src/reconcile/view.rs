@@ -261,14 +261,6 @@ impl Parsed {
     }
 }
 
-/// A note as it counts, if only the newest version knows it.
-pub(super) fn known<'a>(id: &str, head: &'a Document, view: &View) -> Option<Note<'a>> {
-    if view.stand_in(id).is_some_and(|stand_in| stand_in.reason != Reason::Waiting) {
-        return None;
-    }
-    head.note(id).filter(|note| note.state() == State::Good)
-}
-
 /// The note with the isolation keys that it lost; none if it lost none.
 fn isolated(note: Note<'_>, known: Note<'_>, is_explicit: &dyn Fn(&str, &Field) -> bool) -> Option<String> {
     let id = note.id()?;
