@@ -20,9 +20,10 @@ pub(crate) fn known_layers(here: &Here, session: &Session) -> Result<Vec<(LayerR
 
 /// Where we are, with the store open and the layers in reach looked at.
 pub(crate) fn open(cx: &mut Context) -> Result<(Here, Session), Failure> {
-    let here = cx.here()?;
+    let mut here = cx.here()?;
     let session = here.session(cx)?;
     cx.tell_set_aside(&session);
+    here.workspace.take_in(|path| session.knows(path));
     Ok((here, session))
 }
 

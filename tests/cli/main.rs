@@ -10,6 +10,7 @@ mod conflict_markers;
 mod editing;
 mod export;
 mod fmt;
+mod guards;
 mod help;
 mod init;
 mod listing;
