@@ -1,5 +1,6 @@
 //! What changed between two versions of a layer.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::document::{Document, Field, NewNote, Note, State};
@@ -110,19 +111,40 @@ impl<'a> ChangeSet<'a> {
 /// The notes of a layer by id, the first of each.
 pub(super) struct Notes<'a> {
     first: HashMap<String, Note<'a>>,
+    /// Those whose id another one above has, too.
+    copies: Vec<Note<'a>>,
 }
 
 impl<'a> Notes<'a> {
     pub(super) fn of(document: &'a Document) -> Self {
         let mut first = HashMap::with_capacity(document.notes().len());
+        let mut copies = Vec::new();
         for note in document.notes() {
-            first.entry(id_of(note).into_owned()).or_insert(note);
+            match first.entry(id_of(note).into_owned()) {
+                Entry::Vacant(entry) => {
+                    entry.insert(note);
+                }
+                Entry::Occupied(_) => copies.push(note),
+            }
         }
-        Self { first }
+        Self { first, copies }
     }
 
     pub(super) fn first(&self, id: &str) -> Option<Note<'a>> {
         self.first.get(id).copied()
+    }
+
+    /// Of several notes with one id the one that says what the id said before, else the
+    /// first.
+    pub(super) fn heir(&self, id: &str, before: Option<Note<'_>>) -> Option<Note<'a>> {
+        let says_so = |note: &Note<'_>| {
+            before.is_some_and(|before| before.content() == note.content()) && id_of(*note) == id
+        };
+        let first = self.first(id)?;
+        if self.copies.is_empty() || says_so(&first) {
+            return Some(first);
+        }
+        Some(self.copies.iter().copied().find(says_so).unwrap_or(first))
     }
 }
 
