@@ -3,7 +3,8 @@
 //! at layers can do without. Prints tables; asserts nothing, for clocks are no judges.
 //!
 //! `cargo bench` runs all, about two minutes; `cargo bench -- quick` leaves out 100,000
-//! notes and takes fewer runs. Times are medians.
+//! notes and takes fewer runs, `cargo bench -- merges passes` runs those parts alone. Times
+//! are medians.
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a program")]
 
@@ -16,19 +17,25 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use harness_layers::config::{self, Config};
-use harness_layers::document::{Document, Form};
+use harness_layers::document::{Change, Document, Field, Form};
 use harness_layers::effective::{Audience, InReach, Judged, judge};
+use harness_layers::merge::ChangeSet;
 use harness_layers::note::LayerKind;
 use harness_layers::reach::Reach;
 use harness_layers::render::{Format, Shown, render};
 use harness_layers::select::{Candidate, select};
-use harness_layers::workspace::{Env, Workspace};
+use harness_layers::store::StatePlace;
+use harness_layers::sync::{Author, PassOptions, Session};
+use harness_layers::workspace::{Env, LayerRef, Workspace};
 use sha2::{Digest, Sha256};
 
 const MODEL: &str = "anthropic/claude-opus-4-5";
 /// Arguments by which this program becomes one of the processes that it times.
 const FLOOR: &str = "--floor";
 const LIBRARY: &str = "--library";
+
+/// A table of the output.
+type Part = fn(&Bench);
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -45,9 +52,20 @@ fn main() -> ExitCode {
     }
     let bench =
         Bench { is_quick: arguments.iter().any(|it| it == "quick"), dir: tempfile::tempdir().unwrap() };
-    bench.documents();
-    bench.projects();
-    bench.processes();
+    let parts: [(&str, Part); 5] = [
+        ("documents", Bench::documents),
+        ("projects", Bench::projects),
+        ("merges", Bench::merges),
+        ("passes", Bench::passes),
+        ("processes", Bench::processes),
+    ];
+    let is_asked = |name: &str| arguments.iter().any(|it| it == name);
+    let is_any_asked = parts.iter().any(|(name, _)| is_asked(name));
+    for (name, part) in parts {
+        if !is_any_asked || is_asked(name) {
+            part(&bench);
+        }
+    }
     ExitCode::SUCCESS
 }
 
@@ -202,6 +220,110 @@ impl Bench {
             times[times.len() / 2]
         })
     }
+}
+
+impl Bench {
+    /// Two versions of a layer, each with one note in a hundred edited, merged.
+    fn merges(&self) {
+        println!(
+            "\nThree-way merge, 1 % edited on each side, files to text. floor: read, SHA-256 and lines of all three.\n"
+        );
+        println!("{:<13} {:>7} {:>9} {:>9} {:>5}", "form", "notes", "floor", "merge", "x");
+        for (form, name) in [(Form::Bullet, "bullets"), (Form::FrontMatter, "front matter")] {
+            for notes in [1_000, 10_000] {
+                let base = layer(form, false, 0..notes);
+                let document = Document::parse(base.as_str());
+                let edited = |offset: usize, field: Field, text: &str| {
+                    let edit = |note| Change::Set { note, field: field.clone(), text: text.to_owned() };
+                    let changes: Vec<Change> = (offset..notes).step_by(100).map(edit).collect();
+                    document.apply(&changes).unwrap().source().to_owned()
+                };
+                // Half of the edits are of notes that the other side edits too, elsewhere.
+                let offline = edited(3, Field::Content, "Said in other words.");
+                let online = edited(53, Field::Importance, "0.99");
+                let paths = [("base", base), ("offline", offline), ("online", online)].map(|(name, text)| {
+                    let path = self.dir.path().join(name);
+                    fs::write(&path, text).unwrap();
+                    path
+                });
+                let (mut floors, mut merges) = (Vec::new(), Vec::new());
+                for _ in 0..if self.is_quick { 7 } else { 15 } {
+                    floors.push(timed(|| floor(&paths)));
+                    merges.push(timed(|| {
+                        let [base, offline, online] =
+                            paths.each_ref().map(|path| Document::parse(fs::read_to_string(path).unwrap()));
+                        let applied = ChangeSet::between(&base, &online).apply(&offline);
+                        assert!(applied.losses.is_empty());
+                        applied.document.source().len()
+                    }));
+                }
+                let (floor, merge) = (median(floors), median(merges));
+                println!(
+                    "{name:<13} {notes:>7} {:>9} {:>9} {:>5.1}",
+                    shown(floor),
+                    shown(merge),
+                    over(merge, floor)
+                );
+            }
+        }
+    }
+
+    /// A pass over many layers of which none has changed, and one of which one has.
+    fn passes(&self) {
+        const LAYERS: usize = 200;
+        let notes = if self.is_quick { 50 } else { 500 };
+        println!(
+            "\nA pass over {LAYERS} layers of {notes} notes. stat: looking at each file's stat, in the same process.\n"
+        );
+        let root = self.dir.path().join("passes");
+        fs::create_dir_all(root.join("harness-state")).unwrap();
+        let paths: Vec<PathBuf> = (0..LAYERS)
+            .map(|at| {
+                let path = root.join(format!("harness-state/p{at}.md"));
+                let first = at * notes;
+                fs::write(&path, layer(Form::FrontMatter, false, first..first + notes)).unwrap();
+                // A file this young would be read again.
+                let old = std::time::SystemTime::now() - Duration::from_mins(1);
+                fs::File::options().write(true).open(&path).unwrap().set_modified(old).unwrap();
+                path
+            })
+            .collect();
+        let place = StatePlace::in_folder(&self.dir.path().join("state"));
+        let layers: Vec<LayerRef> = paths.iter().map(|path| LayerRef::home(path.clone(), "p")).collect();
+        let pass = || {
+            let session = Session::open(&root, &place, Duration::from_secs(5), Author::of(None)).unwrap();
+            session
+                .pass(&layers, &PassOptions::default())
+                .unwrap()
+                .iter()
+                .filter(|report| report.is_news)
+                .count()
+        };
+        println!("first pass: {}", shown(timed(pass)));
+        let (mut stats, mut passes, mut edits) = (Vec::new(), Vec::new(), Vec::new());
+        for at in 0..if self.is_quick { 7 } else { 25 } {
+            stats.push(timed(|| paths.iter().filter(|path| fs::metadata(path).is_ok()).count()));
+            passes.push(timed(pass));
+            let text =
+                fs::read_to_string(&paths[at]).unwrap().replacen("importance: 0.", "importance: 0.0", 1);
+            fs::write(&paths[at], text).unwrap();
+            edits.push(timed(pass));
+            pass();
+        }
+        let (stat, pass, edit) = (median(stats), median(passes), median(edits));
+        println!(
+            "stat {}   nothing changed {} (x {:.1})   one note edited {}",
+            shown(stat),
+            shown(pass),
+            over(pass, stat),
+            shown(edit)
+        );
+    }
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort_unstable();
+    times[times.len() / 2]
 }
 
 /// How long a job takes, without dropping what it made.

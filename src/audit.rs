@@ -8,7 +8,7 @@ use crate::reach::{Reach, ReadLayer};
 use crate::select::Standing;
 use crate::store::StatePlace;
 use crate::sync::Peeker;
-use crate::workspace::{LayerRef, LayerState, WorkspaceError, all_projects};
+use crate::workspace::{LayerRef, WorkspaceError, all_projects};
 
 /// All layers below a root, read, and the repo layers in reach.
 #[derive(Debug)]
@@ -40,14 +40,7 @@ impl Audit {
             if reach.workspace.layers.iter().any(|layer| layer.path == project.path) {
                 continue;
             }
-            let layer = LayerRef {
-                path: project.path,
-                kind: LayerKind::Home,
-                project: Some(project.name),
-                precedence: 0,
-                state: LayerState::Present,
-                work_tree: None,
-            };
+            let layer = LayerRef::home(project.path, &project.name);
             match ReadLayer::read(&peeker, layer.clone()) {
                 Ok((read, error)) => {
                     others.push(read);

@@ -30,10 +30,20 @@ impl<'a> InReach<'a> {
         Self { kind, document, stand_ins: &[], gone: &[] }
     }
 
-    /// All its notes, those of the file first, and whether each is of the file.
-    fn notes(&self) -> impl Iterator<Item = (Note<'a>, bool)> + use<'a> {
-        let beside = self.stand_ins.iter().filter_map(|document| document.notes().next());
-        self.document.notes().map(|note| (note, true)).chain(beside.map(|note| (note, false)))
+    /// All its notes, and whether each is of the file. One that counts instead of another
+    /// stands right behind it, the rest at the end: a block keeps its order.
+    fn notes(&self) -> Vec<(Note<'a>, bool)> {
+        let mut beside: Vec<Note<'a>> =
+            self.stand_ins.iter().filter_map(|document| document.notes().next()).collect();
+        let mut all = Vec::with_capacity(self.document.notes().len() + beside.len());
+        for note in self.document.notes() {
+            all.push((note, true));
+            if let Some(at) = beside.iter().position(|other| other.id() == note.id()) {
+                all.push((beside.remove(at), false));
+            }
+        }
+        all.extend(beside.into_iter().map(|note| (note, false)));
+        all
     }
 
     /// Whether another version of a note of the file counts, or none.
@@ -98,7 +108,8 @@ pub fn judge<'a>(layers: &[InReach<'a>], audience: &Audience<'_>) -> Vec<Judged<
     let total = layers.iter().map(|layer| layer.document.notes().len() + layer.stand_ins.len()).sum();
     let mut judged: Vec<Judged<'a>> = Vec::with_capacity(total);
     // The highest layer that holds an id for this project. The lowest layer shadows none.
-    let lowest = layers.iter().position(|layer| layer.notes().next().is_some()).unwrap_or(0);
+    let lowest =
+        layers.iter().position(|layer| layer.document.notes().len() + layer.stand_ins.len() > 0).unwrap_or(0);
     let mut highest: HashMap<&'a str, usize> = HashMap::new();
     for (index, layer) in layers.iter().enumerate() {
         let is_plain = layer.stand_ins.is_empty() && layer.gone.is_empty();

@@ -52,6 +52,7 @@
 //! | [`merge`] | what changed between two versions, applied to a third |
 //! | [`reconcile`] | what a file and what is known of it make of each other |
 //! | [`export`] | the files that pi-continual-harness writes |
+//! | [`import`](mod@import) | files into notes by pi's rules, without a base |
 //! | [`check`] | what is wrong in a layer beyond its own text |
 //! | | *below: IO* |
 //! | [`files`] | reading and atomically replacing text files, the lock |
@@ -59,6 +60,7 @@
 //! | [`workspace`] | which root, which project, which layers |
 //! | [`mint`] | fresh ids |
 //! | [`sync`] | files and store brought together; the one way to write a layer |
+//! | [`watch`](mod@watch) | when a layer's file has to be looked at again |
 //! | [`reach`] | the layers in reach, as they count |
 //! | [`audit`] | the notes of all projects |
 //! | [`cli`] | the command line |
@@ -80,6 +82,7 @@ pub mod document;
 pub mod effective;
 pub mod export;
 pub mod files;
+pub mod import;
 pub mod merge;
 pub mod mint;
 pub mod note;
@@ -91,4 +94,5 @@ pub mod slug;
 pub mod store;
 pub mod sync;
 pub mod text;
+pub mod watch;
 pub mod workspace;

@@ -19,6 +19,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("export", &["note", "document"]),
     ("effective", &["config", "document", "note", "select"]),
     ("merge", &["document", "effective", "text"]),
+    ("import", &["document", "note"]),
     ("reconcile", &["document", "effective", "export", "merge", "note"]),
     ("check", &["text", "note", "document", "render"]),
     ("files", &[]),
@@ -26,12 +27,13 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("store", &["files"]),
     ("workspace", &["files", "note", "slug"]),
     ("sync", &["document", "effective", "files", "merge", "mint", "reconcile", "store", "workspace"]),
+    ("watch", &["files"]),
     ("reach", &["config", "document", "effective", "reconcile", "store", "sync", "workspace"]),
     ("audit", &["config", "effective", "note", "reach", "select", "store", "sync", "workspace"]),
     ("cli", &ALL_BELOW_CLI),
 ];
 
-const ALL_BELOW_CLI: [&str; 19] = [
+const ALL_BELOW_CLI: [&str; 21] = [
     "text",
     "note",
     "slug",
@@ -42,6 +44,7 @@ const ALL_BELOW_CLI: [&str; 19] = [
     "export",
     "effective",
     "merge",
+    "import",
     "reconcile",
     "check",
     "files",
@@ -49,6 +52,7 @@ const ALL_BELOW_CLI: [&str; 19] = [
     "store",
     "workspace",
     "sync",
+    "watch",
     "reach",
     "audit",
 ];
@@ -65,6 +69,7 @@ const PURE: &[&str] = &[
     "export",
     "effective",
     "merge",
+    "import",
     "reconcile",
     "check",
 ];

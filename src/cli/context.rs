@@ -10,7 +10,7 @@ use crate::files;
 use crate::note::LayerKind;
 use crate::reach::Reach;
 use crate::store::StatePlace;
-use crate::sync::{Author, Session};
+use crate::sync::{Author, Session, SyncError};
 use crate::workspace::{Env, LayerRef, Root, Workspace, WorkspaceError};
 
 /// The environment variable that names the model.
@@ -182,8 +182,13 @@ pub(crate) fn target(workspace: &Workspace, place: LayerArg) -> Result<LayerRef,
 
 /// The right to write below the root, for as long as it is held, with the store open.
 pub(crate) fn session(root: &Root, config: &Config, author: Author) -> Result<Session, Failure> {
+    Ok(try_session(root, config, author)?)
+}
+
+/// As [`session`], for those who go on without.
+pub(crate) fn try_session(root: &Root, config: &Config, author: Author) -> Result<Session, SyncError> {
     let patience = Duration::from_millis(config.layers.lock_timeout_ms);
-    Ok(Session::open(&root.path, &StatePlace::from_process()?, patience, author)?)
+    Session::open(&root.path, &StatePlace::from_process()?, patience, author)
 }
 
 /// Where the store is, if anything says so.

@@ -2,15 +2,18 @@
 
 use std::path::Path;
 
-use crate::cli::failure::{Exit, Failure};
 use crate::store::{LayerId, LayerRow};
 use crate::sync::{Session, place_of};
 use crate::workspace::LayerRef;
 
 use super::context::{Context, Here};
+use super::failure::{Exit, Failure};
+
+/// A layer in reach, and what the store knows of it.
+pub(crate) type KnownLayer = (LayerRef, LayerRow);
 
 /// The layers in reach that the store knows.
-pub(crate) fn known_layers(here: &Here, session: &Session) -> Result<Vec<(LayerRef, LayerRow)>, Failure> {
+pub(crate) fn known_layers(here: &Here, session: &Session) -> Result<Vec<KnownLayer>, Failure> {
     let mut known = Vec::new();
     for layer in &here.workspace.layers {
         if let Some(row) = session.store().read().layer(session.root(), &place_of(&layer.path))? {
@@ -22,10 +25,7 @@ pub(crate) fn known_layers(here: &Here, session: &Session) -> Result<Vec<(LayerR
 
 /// As [`known_layers`], and those that stood in folders that are gone, as when a work tree
 /// was removed: what they held is this work tree's to have, as the project is the same.
-pub(crate) fn known_layers_and_lost(
-    here: &Here,
-    session: &Session,
-) -> Result<Vec<(LayerRef, LayerRow)>, Failure> {
+pub(crate) fn known_layers_and_lost(here: &Here, session: &Session) -> Result<Vec<KnownLayer>, Failure> {
     let mut known = known_layers(here, session)?;
     let Some(ours) = here.workspace.repo_layer() else { return Ok(known) };
     for (path, row) in session.store().read().layers(session.root())? {
@@ -51,27 +51,22 @@ pub(crate) fn open(cx: &mut Context) -> Result<(Here, Session), Failure> {
 }
 
 /// The layer in reach that a row is of.
-pub(crate) fn layer_of(known: &[(LayerRef, LayerRow)], id: LayerId) -> Option<&LayerRef> {
+pub(crate) fn layer_of(known: &[KnownLayer], id: LayerId) -> Option<&LayerRef> {
     known.iter().find(|(_, row)| row.id == id).map(|(layer, _)| layer)
 }
 
 /// As [`layer_of`], where it must be in reach.
 pub(crate) fn layer_in_reach<'a>(
     session: &Session,
-    known: &'a [(LayerRef, LayerRow)],
+    known: &'a [KnownLayer],
     id: LayerId,
 ) -> Result<&'a LayerRef, Failure> {
-    match layer_of(known, id) {
-        Some(layer) => Ok(layer),
-        None => {
-            let path = session.store().read().path_of(id)?;
-            Err(Failure::new(
-                Exit::Findings,
-                format_args!("that was in {}, which is not in reach here", path.display()),
-            )
-            .help("change into that project, or give --project"))
-        }
+    if let Some(layer) = layer_of(known, id) {
+        return Ok(layer);
     }
+    let path = session.store().read().path_of(id)?;
+    let message = format!("that was in {}, which is not in reach here", path.display());
+    Err(Failure::new(Exit::Findings, message).help("change into that project, or give --project"))
 }
 
 /// A time as people read it, in UTC.

@@ -27,7 +27,7 @@ pub(crate) fn fault(_name: &str) -> io::Result<()> {
         // The only way to SIGKILL oneself without unsafe code; it does not return.
         let pid = std::process::id().to_string();
         let _ = std::process::Command::new("kill").args(["-9", &pid]).status();
-        std::thread::sleep(std::time::Duration::from_secs(60));
+        std::thread::sleep(std::time::Duration::from_mins(1));
     }
     if full.is_some_and(|from| point >= from) {
         return Err(io::Error::from(io::ErrorKind::StorageFull));

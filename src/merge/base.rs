@@ -109,10 +109,10 @@ impl Base {
         let versions = line.versions();
         let Some(newest) = versions.len().checked_sub(1) else { return Ok(None) };
         let base = |index, why| Ok(Some(Self { index, why }));
-        if let Some(named) = file.header_field("revision") {
-            if let Some(index) = versions.iter().rposition(|version| version.revision == named) {
-                return base(index, Why::Revision);
-            }
+        if let Some(named) = file.header_field("revision")
+            && let Some(index) = versions.iter().rposition(|version| version.revision == named)
+        {
+            return base(index, Why::Revision);
         }
         let head = line.document(newest)?;
         if versions.iter().any(|version| version.is_file) || only_removes(&head, file) {

@@ -1,6 +1,5 @@
 //! What changed between two versions of a layer.
 
-use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::document::{Document, Field, NewNote, Note, State};
@@ -55,6 +54,8 @@ impl<'a> ChangeSet<'a> {
                 None if note.state() == State::Good => {
                     notes.push((id.into_owned(), NoteChange::Added(NewNote::of(note))));
                 }
+                // Most notes of most versions: not a byte is other.
+                Some(old) if is_same_text(old, note) => {}
                 Some(old) if note.state() == State::Good && old.state() == State::Good => {
                     let changed = differences(old, note);
                     if !changed.is_empty() {
@@ -110,41 +111,33 @@ impl<'a> ChangeSet<'a> {
 
 /// The notes of a layer by id, the first of each.
 pub(super) struct Notes<'a> {
-    first: HashMap<String, Note<'a>>,
-    /// Those whose id another one above has, too.
-    copies: Vec<Note<'a>>,
+    document: &'a Document,
+    /// Those without an id, by what they are called.
+    unnamed: HashMap<String, Note<'a>>,
 }
 
 impl<'a> Notes<'a> {
     pub(super) fn of(document: &'a Document) -> Self {
-        let mut first = HashMap::with_capacity(document.notes().len());
-        let mut copies = Vec::new();
-        for note in document.notes() {
-            match first.entry(id_of(note).into_owned()) {
-                Entry::Vacant(entry) => {
-                    entry.insert(note);
-                }
-                Entry::Occupied(_) => copies.push(note),
-            }
+        let mut unnamed = HashMap::new();
+        for note in document.notes().filter(|note| note.id().is_none()) {
+            unnamed.entry(id_of(note).into_owned()).or_insert(note);
         }
-        Self { first, copies }
+        Self { document, unnamed }
     }
 
     pub(super) fn first(&self, id: &str) -> Option<Note<'a>> {
-        self.first.get(id).copied()
+        self.document.note(id).or_else(|| self.unnamed.get(id).copied())
     }
 
     /// Of several notes with one id the one that says what the id said before, else the
     /// first.
     pub(super) fn heir(&self, id: &str, before: Option<Note<'_>>) -> Option<Note<'a>> {
-        let says_so = |note: &Note<'_>| {
-            before.is_some_and(|before| before.content() == note.content()) && id_of(*note) == id
-        };
         let first = self.first(id)?;
-        if self.copies.is_empty() || says_so(&first) {
+        let Some(before) = before.filter(|before| before.content() != first.content()) else {
             return Some(first);
-        }
-        Some(self.copies.iter().copied().find(says_so).unwrap_or(first))
+        };
+        let is_heir = |note: &Note<'_>| note.id() == Some(id) && note.content() == before.content();
+        Some(self.document.notes().find(is_heir).unwrap_or(first))
     }
 }
 
@@ -174,6 +167,11 @@ pub(super) fn fields_of(one: Note<'_>, other: Note<'_>) -> BTreeSet<Field> {
     fields.extend([Field::Content, Field::Kind, Field::Scope, Field::Project]);
     fields.remove(&Field::Id);
     fields
+}
+
+/// Whether two notes stand there in the same bytes and mean the same by them.
+fn is_same_text(old: Note<'_>, new: Note<'_>) -> bool {
+    old.kind() == new.kind() && old.form() == new.form() && old.own_bytes() == new.own_bytes()
 }
 
 fn differences(old: Note<'_>, new: Note<'_>) -> BTreeMap<Field, FieldChange> {

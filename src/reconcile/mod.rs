@@ -42,15 +42,24 @@ pub struct Known<'a, L> {
     pub waiting: Option<&'a (Document, Document)>,
 }
 
+/// Whether a file may be written now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Writing {
+    /// No: what it lacks waits.
+    Waits,
+    /// Yes, but notes without an id keep what they are called.
+    WithoutIds,
+    /// Yes.
+    Free,
+}
+
 /// The circumstances.
 #[derive(Clone, Copy)]
 pub struct Facts<'a> {
     /// Git put the file there, or away.
     pub by_git: bool,
     /// Whether the file may be written now.
-    pub may_write: bool,
-    /// Whether notes without an id get one.
-    pub may_name: bool,
+    pub writing: Writing,
     /// A person said that what looks like a mistake is meant.
     pub accept: bool,
     /// Whether an id stands in another layer that is looked at in the same pass.
@@ -152,7 +161,7 @@ pub fn reconcile<L: VersionLine>(
         }
         settled.put_back_protected(&head, facts);
     }
-    if !facts.by_git && facts.may_write && facts.may_name {
+    if !facts.by_git && facts.writing == Writing::Free {
         let (document, named) = ids::name(&settled.document, &head, mint);
         settled.document = document;
         settled.named = named;
@@ -228,12 +237,12 @@ impl Settled {
             // What a note that is gone would have said goes into the archive with it.
             self.losses.extend(applied.losses.into_iter().filter(|loss| !matches!(loss.lost, Lost::Note(_))));
         }
-        if facts.may_write {
-            self.document = renew_revision(file, target);
-            self.waiting = still;
-        } else {
+        if facts.writing == Writing::Waits {
             self.waiting = (target.source() != file.source()).then(|| (file.clone(), target));
             self.document = file.clone();
+        } else {
+            self.document = renew_revision(file, target);
+            self.waiting = still;
         }
     }
 
@@ -301,7 +310,7 @@ pub fn steps(head: &Document, after: &Document, view: &View) -> Vec<Step> {
             NoteChange::Respelled => true,
             NoteChange::Added(_) | NoteChange::Removed(_) => false,
         };
-        if is_only_omitted {
+        if is_only_omitted || is_naming(change, id, head, after) {
             continue;
         }
         let now = after.notes().find(|note| crate::effective::id_of(*note) == *id);
@@ -325,6 +334,20 @@ pub fn steps(head: &Document, after: &Document, view: &View) -> Vec<Step> {
         }
     }
     steps
+}
+
+/// Whether a change is about a note without an id that only has none yet, or just got one.
+/// What it says is no news before it has an id; taken out without ever having had one, it is
+/// gone like any other.
+fn is_naming(change: &NoteChange, id: &str, head: &Document, after: &Document) -> bool {
+    let unnamed = |document: &Document| document.note(id).is_none();
+    match change {
+        NoteChange::Added(new) => new.id().is_none(),
+        NoteChange::Removed(old) if unnamed(head) => {
+            after.notes().any(|note| note.kind() == old.kind && *note.content() == *old.content)
+        }
+        NoteChange::Removed(_) | NoteChange::Changed(_) | NoteChange::Respelled => false,
+    }
 }
 
 /// Behind the nearest note above it that another version has, too.

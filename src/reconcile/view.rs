@@ -121,7 +121,7 @@ impl View {
                 stand_ins.insert(id.to_owned(), (Reason::Unreadable, said_in_full(known)));
             }
         }
-        let mut view = Self { stand_ins: listed(stand_ins), ..Self::default() };
+        let mut view = Self { stand_ins: listed(stand_ins, head), ..Self::default() };
         view.add_waiting(document, waiting);
         view
     }
@@ -150,7 +150,7 @@ impl View {
                 }
             }
         }
-        let mut view = Self { stand_ins: listed(stand_ins), held, ..Self::default() };
+        let mut view = Self { stand_ins: listed(stand_ins, head), held, ..Self::default() };
         view.add_waiting(file, waiting);
         view
     }
@@ -219,8 +219,12 @@ impl View {
     }
 }
 
-fn listed(stand_ins: BTreeMap<String, (Reason, String)>) -> Vec<StandIn> {
-    stand_ins.into_iter().map(|(id, (reason, text))| StandIn { id, reason, text }).collect()
+/// In the order of the newest version.
+fn listed(stand_ins: BTreeMap<String, (Reason, String)>, head: &Document) -> Vec<StandIn> {
+    let stand_in = |(id, (reason, text))| StandIn { id, reason, text };
+    let mut listed: Vec<StandIn> = stand_ins.into_iter().map(stand_in).collect();
+    listed.sort_by_key(|stand_in| head.note(&stand_in.id).map_or(usize::MAX, Note::index));
+    listed
 }
 
 /// The ids that count, in the order of the newest version.

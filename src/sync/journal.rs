@@ -53,18 +53,14 @@ impl Session {
             Ok::<_, StoreError>(())
         })?;
         for work in works {
-            let (plain, text) = match &work.settled {
-                Some(settled) => {
-                    (settled.view.is_plain() && settled.waiting.is_none(), settled.document.source())
-                }
-                None => {
-                    let row = work.row.as_ref();
-                    let is_plain =
-                        super::view_of(row).is_plain() && row.is_some_and(|row| row.waiting.is_none());
-                    (is_plain, work.file.source())
-                }
+            let (is_plain, text) = if let Some(settled) = &work.settled {
+                (settled.view.is_plain() && settled.waiting.is_none(), settled.document.source())
+            } else {
+                let row = work.row.as_ref();
+                let is_written = row.is_some_and(|row| row.waiting.is_none());
+                (super::view_of(row).is_plain() && is_written, work.file.source())
             };
-            if plain && work.error.is_none() && work.waits.is_none() {
+            if is_plain && work.error.is_none() && work.waits.is_none() {
                 let hash = (work.wrote || work.looked.found != Found::Absent).then(|| Hash::of(text));
                 let stamp = if work.wrote { stamp_of(&work.layer.path) } else { work.looked.stamp };
                 self.marks.put(&self.root, &work.place, hash, stamp, batch.at);
@@ -112,7 +108,7 @@ impl Session {
         row.seen = (!is_blocked && is_there).then(|| Hash::of(settled.document.source()));
         // What was just written is too young for its stat to tell.
         row.stamp = if work.wrote || is_blocked { None } else { reliable(work.looked.stamp, batch.at) };
-        if row != known { tx.put_layer(&row) } else { Ok(()) }
+        if row == known { Ok(()) } else { tx.put_layer(&row) }
     }
 }
 

@@ -21,7 +21,7 @@ use crate::document::Document;
 use crate::files::{Expected, Found, Lock, LockError};
 use crate::merge::{Base, Loss, Why};
 use crate::mint::{MintError, fresh_id, now_millis};
-use crate::reconcile::{Facts, Held, Known, Seen, Settled, View, reconcile};
+use crate::reconcile::{Facts, Held, Known, Seen, Settled, View, Writing, reconcile};
 use crate::store::{Hash, LayerRow, StatePlace, Store, StoreError, VersionId};
 use crate::workspace::{LayerRef, WorkTree, WorkspaceError};
 
@@ -234,7 +234,7 @@ impl Session {
         }
         for _ in 0..TRIES {
             self.settle(&mut works, options)?;
-            if options.dry_run || self.write(&mut works)? {
+            if options.dry_run || write_files(&mut works) {
                 break;
             }
         }
@@ -354,13 +354,12 @@ impl Session {
             Found::Absent => Seen::Absent,
         };
         let known = Known { line: &line, view: &view, waiting: waiting.as_ref() };
-        let facts = Facts {
-            by_git,
-            may_write: blocked.is_none(),
-            may_name: options.names,
-            accept: options.accept,
-            is_elsewhere,
+        let writing = match (&blocked, options.names) {
+            (Some(_), _) => Writing::Waits,
+            (None, false) => Writing::WithoutIds,
+            (None, true) => Writing::Free,
         };
+        let facts = Facts { by_git, writing, accept: options.accept, is_elsewhere };
         let mut minted = Ok(());
         let mut mint = || {
             fresh_id().unwrap_or_else(|error| {
@@ -390,46 +389,46 @@ impl Session {
             || !same(settled.waiting.as_ref(), waiting.as_ref());
         Ok(Some(Decided { settled, by_git, is_news, versions, waits }))
     }
+}
 
-    /// Writes the files that must change. `false` if one has to be decided about again.
-    fn write(&self, works: &mut [Work]) -> Result<bool, SyncError> {
-        let mut is_done = true;
-        for work in works.iter_mut().filter(|work| !work.wrote) {
-            let Some(settled) = &work.settled else { continue };
-            if settled.document.source() == work.file.source() {
-                continue;
-            }
-            let expected = match &work.looked.found {
-                Found::Content(text) => Expected::Bytes(text.as_bytes()),
-                Found::Absent => Expected::Absent,
-            };
-            match work.layer.replace(expected, settled.document.source().as_bytes()) {
-                Ok(_) => work.wrote = true,
-                Err(WorkspaceError::Write(crate::files::WriteError::Changed { .. })) => {
-                    // Somebody saved it in between: begin anew with what it holds now.
-                    is_done = false;
-                    work.settled = None;
-                    match Looked::at(&work.layer) {
-                        Ok(looked) => {
-                            work.file = match &looked.found {
-                                Found::Content(text) => Document::parse(text.as_str()),
-                                Found::Absent => Document::parse(""),
-                            };
-                            work.looked = looked;
-                        }
-                        Err(error) => work.error = Some(error),
+/// Writes the files that must change. `false` if one has to be decided about again.
+fn write_files(works: &mut [Work]) -> bool {
+    let mut is_done = true;
+    for work in works.iter_mut().filter(|work| !work.wrote) {
+        let Some(settled) = &work.settled else { continue };
+        if settled.document.source() == work.file.source() {
+            continue;
+        }
+        let expected = match &work.looked.found {
+            Found::Content(text) => Expected::Bytes(text.as_bytes()),
+            Found::Absent => Expected::Absent,
+        };
+        match work.layer.replace(expected, settled.document.source().as_bytes()) {
+            Ok(_) => work.wrote = true,
+            Err(WorkspaceError::Write(crate::files::WriteError::Changed { .. })) => {
+                // Somebody saved it in between: begin anew with what it holds now.
+                is_done = false;
+                work.settled = None;
+                match Looked::at(&work.layer) {
+                    Ok(looked) => {
+                        work.file = match &looked.found {
+                            Found::Content(text) => Document::parse(text.as_str()),
+                            Found::Absent => Document::parse(""),
+                        };
+                        work.looked = looked;
                     }
+                    Err(error) => work.error = Some(error),
                 }
-                Err(error) => {
-                    is_done = false;
-                    work.settled = None;
-                    work.waits = Some(Waits::Unwritable);
-                    work.error = Some(error);
-                }
+            }
+            Err(error) => {
+                is_done = false;
+                work.settled = None;
+                work.waits = Some(Waits::Unwritable);
+                work.error = Some(error);
             }
         }
-        Ok(is_done)
     }
+    is_done
 }
 
 /// What was decided about a layer.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::document::Document;
 use crate::files::Found;
-use crate::reconcile::{Facts, Known, Seen, View, reconcile};
+use crate::reconcile::{Facts, Known, Seen, View, Writing, reconcile};
 use crate::store::{Hash, LayerRow, StatePlace, Store, StoreError};
 use crate::workspace::{LayerRef, WorkspaceError};
 
@@ -85,7 +85,7 @@ impl Peeker {
             return Ok(Peeked { exists, document, view: view_of(Some(&row)), error: None });
         }
         let broken = |error: StoreError| WorkspaceError::Store { problem: error.to_string() };
-        let (document, view) = dry_run(store, layer, &row, exists, document).map_err(broken)?;
+        let (document, view) = dry_run(store, layer, &row, exists, &document).map_err(broken)?;
         Ok(Peeked { exists, document, view, error: None })
     }
 
@@ -115,7 +115,7 @@ fn dry_run(
     layer: &LayerRef,
     row: &LayerRow,
     exists: bool,
-    document: Document,
+    document: &Document,
 ) -> Result<(Document, View), StoreError> {
     let line = StoredLine::of(store, Some(row.id), Hash::of(document.source()))?;
     let head = line.head()?;
@@ -125,8 +125,8 @@ fn dry_run(
         && head.as_ref().is_some_and(|head| checkout::is_put_by_git(&layer.path, &found, head.source()));
     let (view, waiting) = (view_of(Some(row)), waiting_of(store, Some(row))?);
     let known = Known { line: &line, view: &view, waiting: waiting.as_ref() };
-    let facts = Facts { by_git, may_write: false, may_name: false, accept: false, is_elsewhere: &|_| false };
-    let seen = if exists { Seen::Text(&document) } else { Seen::Absent };
+    let facts = Facts { by_git, writing: Writing::Waits, accept: false, is_elsewhere: &|_| false };
+    let seen = if exists { Seen::Text(document) } else { Seen::Absent };
     let settled = reconcile(seen, &known, &facts, &mut String::new)?;
     Ok((settled.document, settled.view))
 }

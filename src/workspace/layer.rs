@@ -49,6 +49,13 @@ pub struct LayerRef {
 }
 
 impl LayerRef {
+    /// A project's private layer at a path; not one that is in reach of a working directory.
+    pub fn home(path: PathBuf, project: &str) -> Self {
+        let state = LayerState::of(&path);
+        let project = Some(project.to_owned());
+        Self { path, kind: LayerKind::Home, project, precedence: 0, state, work_tree: None }
+    }
+
     /// Its text. A refused layer is not read.
     pub fn read_text(&self) -> Result<Found<String>, WorkspaceError> {
         self.refuse()?;

@@ -1,6 +1,10 @@
 //! The `layers` binary, from outside: exact output, exit codes, bytes on disk.
 
-#![allow(clippy::unwrap_used, reason = "in a test a panic is the report")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "in a test a panic is the report, and what is printed is shown with it"
+)]
 
 mod cases;
 mod check;

@@ -6,11 +6,11 @@ use serde::Serialize;
 use super::super::context::Context;
 use super::super::failure::{Exit, Failure};
 use super::super::output::one_line;
-use super::super::stored::{self, rfc3339, time};
+use super::super::stored::{self, KnownLayer, rfc3339, time};
 use super::super::table::Table;
 use crate::document::Document;
 use crate::store::ChangeRow;
-use crate::sync::PassOptions;
+use crate::sync::{PassOptions, Session};
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -66,84 +66,14 @@ pub(crate) fn run(args: &HistoryArgs, cx: &mut Context) -> Result<Exit, Failure>
     let (here, session) = stored::open(cx)?;
     session.pass(&here.workspace.layers, &PassOptions::default())?;
     let known = stored::known_layers_and_lost(&here, &session)?;
-    let store = session.store().read();
     if args.versions {
-        let mut all = Vec::new();
-        for (layer, row) in &known {
-            for version in store.versions(row.id)? {
-                all.push((
-                    version.id.0,
-                    version.at,
-                    VersionJson {
-                        version: version.id.0,
-                        at: rfc3339(version.at),
-                        origin: version.origin,
-                        revision: version.revision,
-                        batch: version.batch,
-                        path: layer.path.display().to_string(),
-                    },
-                ));
-            }
-        }
-        all.sort_by_key(|(id, ..)| std::cmp::Reverse(*id));
-        all.truncate(args.limit);
-        return print_versions(cx, &all);
+        let versions = versions(&session, &known)?;
+        return print_versions(cx, &versions[..versions.len().min(args.limit)]);
     }
-    let in_reach =
-        |row: &ChangeRow| stored::layer_of(&known, row.layer).map(|layer| layer.path.display().to_string());
-    let mut events: Vec<(u64, EventJson)> = Vec::new();
-    let rows = match &args.id {
-        Some(id) => store.changes_of_note(id)?,
-        None => {
-            let mut rows = Vec::new();
-            for (_, row) in &known {
-                rows.extend(store.changes_of_layer(row.id, args.limit)?);
-            }
-            rows
-        }
+    let mut events = match &args.id {
+        Some(id) => events_of_note(&session, &known, id)?,
+        None => last_events(&session, &known, args.limit)?,
     };
-    for row in rows {
-        let Some(path) = in_reach(&row) else { continue };
-        events.push((
-            row.at,
-            EventJson {
-                change: Some(row.id),
-                conflict: None,
-                batch: Some(row.batch),
-                at: rfc3339(row.at),
-                who: Some(row.who),
-                op: row.op.as_str().to_owned(),
-                id: Some(row.note),
-                path,
-                before: row.before,
-                after: row.after,
-                field: None,
-                reason: row.reason,
-            },
-        ));
-    }
-    if let Some(id) = &args.id {
-        for row in store.conflicts_of_note(id)? {
-            let Some(layer) = stored::layer_of(&known, row.layer) else { continue };
-            events.push((
-                row.at,
-                EventJson {
-                    change: None,
-                    conflict: Some(row.id),
-                    batch: None,
-                    at: rfc3339(row.at),
-                    who: None,
-                    op: "lost".to_owned(),
-                    id: row.note,
-                    path: layer.path.display().to_string(),
-                    before: row.lost,
-                    after: row.kept,
-                    field: row.field,
-                    reason: None,
-                },
-            ));
-        }
-    }
     events.sort_by_key(|(at, event)| (*at, event.change.unwrap_or(i64::MAX)));
     let skipped = events.len().saturating_sub(args.limit);
     events.drain(..skipped);
@@ -155,21 +85,86 @@ pub(crate) fn run(args: &HistoryArgs, cx: &mut Context) -> Result<Exit, Failure>
     if events.is_empty() {
         return Ok(nothing(cx, args.id.as_deref()));
     }
+    print_events(cx, &events)?;
+    if skipped > 0 {
+        cx.out.say(format_args!("{skipped} more; --limit NUMBER shows them"));
+    }
+    Ok(Exit::Done)
+}
+
+/// An event with its time, in milliseconds since 1970.
+type Event = (u64, EventJson);
+
+fn events_of_note(session: &Session, known: &[KnownLayer], id: &str) -> Result<Vec<Event>, Failure> {
+    let store = session.store().read();
+    let mut events: Vec<Event> =
+        store.changes_of_note(id)?.into_iter().filter_map(|row| change_event(known, row)).collect();
+    for row in store.conflicts_of_note(id)? {
+        let Some(layer) = stored::layer_of(known, row.layer) else { continue };
+        events.push((
+            row.at,
+            EventJson {
+                change: None,
+                conflict: Some(row.id),
+                batch: None,
+                at: rfc3339(row.at),
+                who: None,
+                op: "lost".to_owned(),
+                id: row.note,
+                path: layer.path.display().to_string(),
+                before: row.lost,
+                after: row.kept,
+                field: row.field,
+                reason: None,
+            },
+        ));
+    }
+    Ok(events)
+}
+
+fn last_events(session: &Session, known: &[KnownLayer], limit: usize) -> Result<Vec<Event>, Failure> {
+    let mut events = Vec::new();
+    for (_, row) in known {
+        let rows = session.store().read().changes_of_layer(row.id, limit)?;
+        events.extend(rows.into_iter().filter_map(|row| change_event(known, row)));
+    }
+    Ok(events)
+}
+
+/// None if it is of a layer that is not in reach.
+fn change_event(known: &[KnownLayer], row: ChangeRow) -> Option<Event> {
+    let path = stored::layer_of(known, row.layer)?.path.display().to_string();
+    let event = EventJson {
+        change: Some(row.id),
+        conflict: None,
+        batch: Some(row.batch),
+        at: rfc3339(row.at),
+        who: Some(row.who),
+        op: row.op.as_str().to_owned(),
+        id: Some(row.note),
+        path,
+        before: row.before,
+        after: row.after,
+        field: None,
+        reason: row.reason,
+    };
+    Some((row.at, event))
+}
+
+fn print_events(cx: &mut Context, events: &[Event]) -> Result<(), Failure> {
     let mut table = Table::new(&["change", "when", "who", "what", "note", "says"]);
-    for (at, event) in &events {
+    let flat = |text: &Option<String>| text.as_deref().unwrap_or("-").replace('\n', " ⏎ ");
+    for (at, event) in events {
         let number = match (event.change, event.conflict) {
             (Some(change), _) => change.to_string(),
             (None, Some(conflict)) => format!("c{conflict}"),
             (None, None) => String::new(),
         };
-        let says = match event.change {
-            Some(_) => content(event.after.as_deref().or(event.before.as_deref())),
-            None => format!(
-                "{}: {} (stands: {})",
-                event.field.as_deref().unwrap_or("text"),
-                event.before.as_deref().unwrap_or("-").replace('\n', " ⏎ "),
-                event.after.as_deref().unwrap_or("-").replace('\n', " ⏎ ")
-            ),
+        let says = if event.change.is_some() {
+            content(event.after.as_deref().or(event.before.as_deref()))
+        } else {
+            let field = event.field.as_deref().unwrap_or("text");
+            format!("{field}: {} (stands: {})", flat(&event.before), flat(&event.after))
         };
         table.row(vec![
             number,
@@ -180,36 +175,54 @@ pub(crate) fn run(args: &HistoryArgs, cx: &mut Context) -> Result<Exit, Failure>
             one_line(&says),
         ]);
     }
-    table.print(&mut cx.out, "")?;
-    if skipped > 0 {
-        cx.out.say(format_args!("{skipped} more; --limit NUMBER shows them"));
-    }
-    Ok(Exit::Done)
+    table.print(&mut cx.out, "")
 }
 
 fn nothing(cx: &mut Context, id: Option<&str>) -> Exit {
-    match id {
-        Some(id) => {
-            cx.out.say(format_args!("nothing has happened to `{id}` since its layer is known"));
-            Exit::Findings
-        }
-        None => {
-            cx.out.say("nothing has happened yet");
-            Exit::Done
-        }
-    }
+    let Some(id) = id else {
+        cx.out.say("nothing has happened yet");
+        return Exit::Done;
+    };
+    cx.out.say(format_args!("nothing has happened to `{id}` since its layer is known"));
+    Exit::Findings
 }
 
-fn print_versions(cx: &mut Context, all: &[(i64, u64, VersionJson)]) -> Result<Exit, Failure> {
+/// The versions of all layers in reach, newest first.
+fn versions(session: &Session, known: &[KnownLayer]) -> Result<Vec<(u64, VersionJson)>, Failure> {
+    let mut all = Vec::new();
+    for (layer, row) in known {
+        for version in session.store().read().versions(row.id)? {
+            let json = VersionJson {
+                version: version.id.0,
+                at: rfc3339(version.at),
+                origin: version.origin,
+                revision: version.revision,
+                batch: version.batch,
+                path: layer.path.display().to_string(),
+            };
+            all.push((version.at, json));
+        }
+    }
+    all.sort_by_key(|(_, json)| std::cmp::Reverse(json.version));
+    Ok(all)
+}
+
+fn print_versions(cx: &mut Context, all: &[(u64, VersionJson)]) -> Result<Exit, Failure> {
     if cx.globals.json {
-        let all: Vec<&VersionJson> = all.iter().map(|(.., json)| json).collect();
+        let all: Vec<&VersionJson> = all.iter().map(|(_, json)| json).collect();
         cx.out.json(&all)?;
         return Ok(Exit::Done);
     }
     let mut table = Table::new(&["version", "when", "from", "revision", "path"]);
-    for (id, at, version) in all {
+    for (at, version) in all {
         let path = cx.out.path(version.path.as_ref()).to_string();
-        table.row(vec![id.to_string(), time(*at), version.origin.clone(), version.revision.clone(), path]);
+        table.row(vec![
+            version.version.to_string(),
+            time(*at),
+            version.origin.clone(),
+            version.revision.clone(),
+            path,
+        ]);
     }
     table.print(&mut cx.out, "")?;
     Ok(Exit::Done)

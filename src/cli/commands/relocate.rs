@@ -12,10 +12,10 @@ use super::add::{form_of, pi_project, place_in};
 use super::sync::tell_waits;
 use crate::document::{Change, Document, Field, Form, NewNote, Note, Refusal};
 use crate::mint::fresh_id;
-use crate::note::{DEFAULT_IMPORTANCE, LayerKind, two_decimals};
+use crate::note::{DEFAULT_IMPORTANCE, two_decimals};
 use crate::slug::{is_key, key_slug};
 use crate::sync::{ChangeError, Changed, Session, change_layer, edit_error, find_note, rewrite_layer};
-use crate::workspace::{LayerRef, LayerState};
+use crate::workspace::LayerRef;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -202,12 +202,5 @@ fn project_layer(here: &Here, key: &str) -> Result<LayerRef, Failure> {
         return Err(Failure::usage(format_args!("`{key}` is no project key"))
             .help(format_args!("keys are lower case letters, digits, `.`, `_` and `-`: {}", key_slug(key))));
     }
-    Ok(LayerRef {
-        path: here.workspace.root.home_path(key),
-        kind: LayerKind::Home,
-        project: Some(key.to_owned()),
-        precedence: 0,
-        state: LayerState::Present,
-        work_tree: None,
-    })
+    Ok(LayerRef::home(here.workspace.root.home_path(key), key))
 }

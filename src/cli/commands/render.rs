@@ -14,7 +14,7 @@ use crate::audit::Audit;
 use crate::config::{Config, Injection};
 use crate::effective::Judged;
 use crate::note::{Kind, LayerKind, two_decimals};
-use crate::reach::ReadLayer;
+use crate::reach::{Reach, ReadLayer};
 use crate::render::{Format, Label, Section, Shown, render};
 use crate::select::{Contender, Outcome, Selection, Standing, cost, select_by};
 
@@ -101,25 +101,41 @@ fn print(
             .collect();
         return explain(cx, &explained, parts);
     }
+    let format = if cx.globals.json { Format::Json } else { args.format };
+    let block = block(parts, &selections, format);
+    if !block.is_empty() {
+        cx.out.data(&block)?;
+        cx.out.data("\n")?;
+    }
+    Ok(Exit::Done)
+}
+
+fn block(parts: &[Part<'_>], selections: &[Selection], format: Format) -> String {
     let taken: Vec<Vec<Texts<'_>>> =
-        parts.iter().zip(&selections).map(|(part, selection)| part.texts(selection)).collect();
+        parts.iter().zip(selections).map(|(part, selection)| part.texts(selection)).collect();
     let sections: Vec<Section<'_>> = parts
         .iter()
         .zip(&taken)
-        .zip(&selections)
+        .zip(selections)
         .map(|((part, texts), selection)| Section {
             label: part.label(),
             notes: texts.iter().map(Texts::shown).collect(),
             omitted: selection.omitted,
         })
         .collect();
-    let format = if cx.globals.json { Format::Json } else { args.format };
-    let block = render(&sections, format);
+    render(&sections, format)
+}
+
+/// The block of the layers in reach, as `layers render` prints it.
+pub(crate) fn block_of(reach: &Reach, config: &Config, model: Option<&str>, format: Format) -> String {
+    let judged = reach.judge(model, config.layers.orphans);
+    let part = Part { project: None, is_labelled: false, judged };
+    let selection = part.select(&config.injection);
+    let mut block = block(std::slice::from_ref(&part), &[selection], format);
     if !block.is_empty() {
-        cx.out.data(&block)?;
-        cx.out.data("\n")?;
+        block.push('\n');
     }
-    Ok(Exit::Done)
+    block
 }
 
 impl Part<'_> {

@@ -167,7 +167,7 @@ pub(crate) fn json(report: &LayerReport, with_diff: bool) -> LayerJson {
         carried: report.carried.clone(),
         put_back: report.put_back.clone(),
         named: named.collect(),
-        lost: report.losses.iter().filter_map(lost).collect(),
+        lost: lost_of(report),
         differing: differing.collect(),
         waits: report.waits.as_ref().map(waits_for),
         held: report.view.held,
@@ -199,6 +199,16 @@ fn waits_for(waits: &Waits) -> String {
         Waits::Unwritable => "it could not be written".to_owned(),
         Waits::Unreadable => "a note that it changes cannot be read".to_owned(),
     }
+}
+
+/// Why a file is not taken for what it says, in words.
+pub(crate) fn trouble(report: &LayerReport) -> Option<String> {
+    report.waits.as_ref().filter(|waits| matches!(waits, Waits::Held(_) | Waits::Conflict)).map(waits_for)
+}
+
+/// What lost, as data.
+pub(crate) fn lost_of(report: &LayerReport) -> Vec<LostJson> {
+    report.losses.iter().filter_map(lost).collect()
 }
 
 /// Says what a pass did with a layer, and raises the exit code for it.
@@ -244,7 +254,7 @@ pub(crate) fn lines(report: &LayerReport) -> Vec<String> {
     for (was, id) in &report.named {
         lines.push(format!("{} is {id} from now on", one_line(was)));
     }
-    for lost in report.losses.iter().filter_map(lost) {
+    for lost in lost_of(report) {
         let note = lost.id.unwrap_or_else(|| "text between the notes".to_owned());
         let field = lost.field.map_or_else(String::new, |field| format!(", {field}"));
         lines.push(format!(

@@ -1,0 +1,431 @@
+//! `layers watch`: passes over the layers, as they change.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use clap::{Args, ValueHint};
+use serde::Serialize;
+
+use super::super::args::format_parser;
+use super::super::context::{self, Context, Here};
+use super::super::failure::{Exit, Failure};
+use super::render::block_of;
+use super::sync::{self, json, lines};
+use crate::config::Config;
+use crate::document::{Document, Severity};
+use crate::files::{self, Expected, Found, NewFile, Wrote};
+use crate::reach::Reach;
+use crate::reconcile::Reason;
+use crate::render::Format;
+use crate::sync::{LayerReport, PassOptions, SyncError, Waits};
+use crate::watch::{Batch, News, Passed, Passes, WatchOptions, open_in};
+use crate::workspace::{Env, LayerRef, Root, Workspace, all_projects};
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  layers watch                               the layers of all projects, and this repository's
+  layers watch ~/src/shop ~/src/site         and those of other repositories
+  layers watch --json                        an object a line for each change
+  layers watch --render .block.md --model anthropic/claude-opus-4-5
+                                             keep the block of this project in a file
+  layers watch --once                        wait for quiet, sync, end
+
+A file is synced once it has been quiet for `layers.settleMs` (200 ms). While vim or Emacs has
+it open it is read but not written, for `layers.holdSeconds` at most. Ctrl-C ends it.";
+
+/// How often a command of `--exec` may be running: once.
+const EXEC_SHELL: &str = "sh";
+
+// The arguments of `watch`. (a doc comment would replace the command's own help)
+#[derive(Debug, Args)]
+pub(crate) struct WatchArgs {
+    /// Folders in further repositories whose layers are looked after too
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+    folders: Vec<PathBuf>,
+    /// Keep the block of this project in a file; may be given several times
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    render: Vec<PathBuf>,
+    /// The form of the block
+    #[arg(long, value_parser = format_parser(), default_value = "markdown")]
+    format: Format,
+    /// Run a command after a change, with $LAYERS_CHANGED (ids) and $LAYERS_PATHS set, words apart by spaces and lines
+    #[arg(long, value_name = "CMD")]
+    exec: Option<String>,
+    /// Look at the files every second instead of waiting for the system's events
+    #[arg(long)]
+    poll: bool,
+    /// Wait until all is quiet, sync once, and end
+    #[arg(long)]
+    once: bool,
+}
+
+pub(crate) fn run(args: &WatchArgs, cx: &mut Context) -> Result<Exit, Failure> {
+    let here = cx.here()?;
+    let settle = Duration::from_millis(here.config.layers.settle_ms);
+    let mut watcher = Watcher {
+        hold: Duration::from_secs(here.config.layers.hold_seconds),
+        groups: Vec::new(),
+        errors: BTreeMap::new(),
+        opened: BTreeMap::new(),
+        here,
+        args,
+        cx,
+    };
+    watcher.render_all()?;
+    let options = WatchOptions { settle, poll: args.poll, once: args.once };
+    crate::watch::watch(&mut watcher, &options)?;
+    // What went wrong with a layer on the way was told then.
+    let exit = if args.once { watcher.cx.exit } else { Exit::Done };
+    watcher.cx.exit = Exit::Done;
+    Ok(exit)
+}
+
+/// One line of `--json`.
+#[derive(Serialize)]
+#[serde(tag = "event", rename_all = "lowercase")]
+enum Event<'a> {
+    Changed {
+        #[serde(flatten)]
+        layer: Box<sync::LayerJson>,
+    },
+    Conflict {
+        path: String,
+        lost: Vec<sync::LostJson>,
+    },
+    Held {
+        path: String,
+        why: String,
+    },
+    Diagnostic {
+        path: String,
+        id: &'a str,
+        because: Reason,
+    },
+    Rendered {
+        path: String,
+    },
+    Error {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        path: Option<String>,
+        message: String,
+    },
+    Watching {
+        layers: usize,
+        folders: usize,
+    },
+    Polling {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        folder: Option<String>,
+        why: String,
+    },
+    Rescan {
+        why: String,
+    },
+}
+
+struct Watcher<'a> {
+    args: &'a WatchArgs,
+    cx: &'a mut Context,
+    here: Here,
+    hold: Duration,
+    /// Layers by work tree: only within a group are moves looked for.
+    groups: Vec<Vec<LayerRef>>,
+    /// How many errors each file had when it was last looked at.
+    errors: BTreeMap<PathBuf, usize>,
+    /// Since when an editor has a file open.
+    opened: BTreeMap<PathBuf, std::time::Instant>,
+}
+
+impl Passes for Watcher<'_> {
+    type Error = Failure;
+
+    fn layers(&mut self) -> Result<Vec<PathBuf>, Failure> {
+        self.groups = groups(&self.here.workspace, &self.here.config, self.cx, &self.args.folders)?;
+        Ok(self.groups.iter().flatten().map(|layer| layer.path.clone()).collect())
+    }
+
+    fn nurseries(&self) -> Vec<PathBuf> {
+        let home = self.here.workspace.root.home_path("x");
+        let all = self.groups.iter().flatten().map(|layer| &layer.path).chain([&home]);
+        let mut folders: Vec<PathBuf> = all
+            .filter_map(|path| path.parent())
+            .filter(|folder| **folder != self.here.workspace.root.path)
+            .map(Path::to_owned)
+            .collect();
+        folders.sort();
+        folders.dedup();
+        folders
+    }
+
+    fn pass(&mut self, batch: &Batch, patient: &dyn Fn(&Path) -> bool) -> Result<Passed, Failure> {
+        let mut passed = Passed::default();
+        let mut news = Vec::new();
+        for group in self.groups.clone() {
+            let mut due: Vec<LayerRef> = group
+                .into_iter()
+                .filter(|layer| match batch {
+                    Batch::Everything => true,
+                    Batch::Paths(paths) => paths.contains(&layer.path),
+                })
+                .collect();
+            due.retain(|layer| {
+                let is_worse = patient(&layer.path) && self.reads_worse(layer);
+                if is_worse {
+                    passed.worse.push(layer.path.clone());
+                }
+                !is_worse
+            });
+            if due.is_empty() {
+                continue;
+            }
+            match self.pass_group(&due) {
+                Ok(reports) => news.extend(reports),
+                Err(SyncError::Lock(_)) => passed.retry.extend(due.into_iter().map(|layer| layer.path)),
+                Err(error) => self.fail(None, &Failure::from(error))?,
+            }
+        }
+        for report in &news {
+            if report.waits == Some(Waits::Editor) {
+                passed.open.push(report.layer.path.clone());
+            }
+            self.report(report)?;
+        }
+        if news.iter().any(|report| report.is_news || report.wrote) {
+            self.render_all()?;
+            self.exec(&news)?;
+        }
+        self.cx.out.flush()?;
+        Ok(passed)
+    }
+
+    fn tell(&mut self, news: News) -> Result<(), Failure> {
+        if self.cx.globals.json {
+            return self.event(&match news {
+                News::Watching { layers, folders } => Event::Watching { layers, folders },
+                News::Polling { folder, why } => {
+                    Event::Polling { folder: folder.map(|folder| folder.display().to_string()), why }
+                }
+                News::Rescan { why } => Event::Rescan { why },
+            });
+        }
+        match news {
+            News::Watching { layers, folders } => {
+                let word =
+                    |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
+                self.cx.out.say(format_args!(
+                    "watching {} in {}",
+                    word(layers, "layer"),
+                    word(folders, "folder")
+                ));
+            }
+            News::Polling { folder, why } => {
+                let place =
+                    folder.map_or_else(|| "all layers".to_owned(), |folder| folder.display().to_string());
+                self.cx.out.warn(format_args!(
+                    "looking at {place} every second instead of waiting for events: {why}"
+                ));
+            }
+            News::Rescan { why } => {
+                self.cx.out.say(format_args!("looking at all layers again: {why}"));
+            }
+        }
+        self.cx.out.flush()
+    }
+}
+
+impl Watcher<'_> {
+    fn pass_group(&mut self, due: &[LayerRef]) -> Result<Vec<LayerReport>, SyncError> {
+        let now = std::time::Instant::now();
+        let mut open = Vec::new();
+        for layer in due {
+            if open_in(&layer.path).is_none() {
+                self.opened.remove(&layer.path);
+                continue;
+            }
+            let since = *self.opened.entry(layer.path.clone()).or_insert(now);
+            if now.duration_since(since) < self.hold {
+                open.push(layer.path.clone());
+            }
+        }
+        let session = context::try_session(&self.here.workspace.root, &self.here.config, self.cx.author())?;
+        self.cx.tell_set_aside(&session);
+        let is_open = |layer: &LayerRef| open.contains(&layer.path);
+        let options = PassOptions { is_open: &is_open, ..PassOptions::default() };
+        session.pass(due, &options)
+    }
+
+    /// Whether a file has more errors than at the last look, or nothing left: somebody may
+    /// be in the middle of writing it.
+    fn reads_worse(&mut self, layer: &LayerRef) -> bool {
+        const EMPTY: usize = usize::MAX;
+        let Ok(Found::Content(text)) = layer.read_text() else { return false };
+        let errors = if text.trim().is_empty() {
+            EMPTY
+        } else {
+            let document = Document::parse(text);
+            document.diagnostics().iter().filter(|it| it.problem.severity() == Severity::Error).count()
+        };
+        let before = self.errors.insert(layer.path.clone(), errors);
+        before.is_some_and(|before| errors > before)
+    }
+
+    fn event(&mut self, event: &Event<'_>) -> Result<(), Failure> {
+        let line = serde_json::to_string(event)?;
+        self.cx.out.line(line)?;
+        self.cx.out.flush()
+    }
+
+    fn fail(&mut self, path: Option<&Path>, failure: &Failure) -> Result<(), Failure> {
+        self.cx.raise(failure.exit);
+        if self.cx.globals.json {
+            let path = path.map(|path| path.display().to_string());
+            return self.event(&Event::Error { path, message: failure.message.clone() });
+        }
+        self.cx.out.fail(failure);
+        Ok(())
+    }
+
+    fn report(&mut self, report: &LayerReport) -> Result<(), Failure> {
+        if let Some(error) = &report.error {
+            let failure = Failure::new(context::exit_of(error), error);
+            return self.fail(Some(&report.layer.path), &failure);
+        }
+        if !report.is_news && !report.wrote {
+            return Ok(());
+        }
+        self.cx.raise(sync::exit(report));
+        let path = report.layer.path.display().to_string();
+        if !self.cx.globals.json {
+            let path = self.cx.out.path(&report.layer.path).to_string();
+            for line in lines(report) {
+                self.cx.out.line(format_args!("{path}: {line}"))?;
+            }
+            return Ok(());
+        }
+        if let Some(why) = sync::trouble(report) {
+            self.event(&Event::Held { path: path.clone(), why })?;
+        }
+        let lost = sync::lost_of(report);
+        if !lost.is_empty() {
+            self.event(&Event::Conflict { path: path.clone(), lost })?;
+        }
+        for stand_in in &report.view.stand_ins {
+            let event = Event::Diagnostic { path: path.clone(), id: &stand_in.id, because: stand_in.reason };
+            self.event(&event)?;
+        }
+        self.event(&Event::Changed { layer: Box::new(json(report, false)) })
+    }
+
+    /// Brings the files of `--render` up to date. They are written only if they change.
+    fn render_all(&mut self) -> Result<(), Failure> {
+        if self.args.render.is_empty() {
+            return Ok(());
+        }
+        let model = self.cx.model();
+        let workspace = workspace_of(&self.here, self.cx)?;
+        let reach = Reach::read(workspace, context::state());
+        let format = if self.cx.globals.json { Format::Json } else { self.args.format };
+        let block = block_of(&reach, &self.here.config, model.as_deref(), format);
+        for path in &self.args.render {
+            match write_block(path, &block) {
+                Ok(Wrote::Nothing) => {}
+                Ok(Wrote::Created | Wrote::Replaced) => {
+                    if self.cx.globals.json {
+                        self.event(&Event::Rendered { path: path.display().to_string() })?;
+                    } else {
+                        let path = self.cx.out.path(path).to_string();
+                        self.cx.out.line(format_args!("{path}: rendered"))?;
+                    }
+                }
+                Err(failure) => self.fail(Some(path), &failure)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn exec(&mut self, news: &[LayerReport]) -> Result<(), Failure> {
+        let Some(command) = &self.args.exec else { return Ok(()) };
+        let ids: Vec<&str> = news
+            .iter()
+            .flat_map(|report| {
+                let happened = report.happened.iter().map(|(id, _)| id.as_str());
+                happened.chain(report.carried.iter().map(String::as_str))
+            })
+            .collect();
+        let paths: Vec<String> = news
+            .iter()
+            .filter(|report| report.is_news || report.wrote)
+            .map(|report| report.layer.path.display().to_string())
+            .collect();
+        self.cx.out.flush()?;
+        let done = Command::new(EXEC_SHELL)
+            .args(["-c", command])
+            .env("LAYERS_CHANGED", ids.join(" "))
+            .env("LAYERS_PATHS", paths.join("\n"))
+            .stdin(Stdio::null())
+            .status();
+        match done {
+            Ok(status) if status.success() => Ok(()),
+            Ok(status) => {
+                self.fail(None, &Failure::new(Exit::Broken, format_args!("`{command}` ended with {status}")))
+            }
+            Err(error) => {
+                self.fail(None, &Failure::new(Exit::Broken, format_args!("cannot run `{command}`: {error}")))
+            }
+        }
+    }
+}
+
+/// Where we are, looked at anew: layers come and go.
+fn workspace_of(here: &Here, cx: &Context) -> Result<Workspace, Failure> {
+    let mut env = Env::from_process()?;
+    env.root_option = Some(here.workspace.root.path.clone());
+    env.project_option.clone_from(&cx.globals.project);
+    Ok(Workspace::discover_in(here.workspace.root.clone(), &env, &here.config.layers.projects)?)
+}
+
+/// The layers to look after: below the root all; of repositories those of the working
+/// directory and of the folders named.
+fn groups(
+    workspace: &Workspace,
+    config: &Config,
+    cx: &Context,
+    folders: &[PathBuf],
+) -> Result<Vec<Vec<LayerRef>>, Failure> {
+    let root = &workspace.root;
+    let env = Env::from_process()?;
+    let of = |folder: &Path, project: Option<&String>| -> Result<Vec<LayerRef>, Failure> {
+        let env = Env {
+            root_option: Some(root.path.clone()),
+            project_option: project.cloned(),
+            cwd: env.cwd.join(folder),
+            ..env.clone()
+        };
+        let root = Root::clone(root);
+        Ok(Workspace::discover_in(root, &env, &config.layers.projects)?.layers)
+    };
+    let mut first = of(Path::new(""), cx.globals.project.as_ref())?;
+    for project in all_projects(root)? {
+        if first.iter().all(|layer| layer.path != project.path) {
+            first.push(LayerRef::home(project.path, &project.name));
+        }
+    }
+    let mut groups = vec![first];
+    for folder in folders {
+        let mut layers = of(folder, None)?;
+        layers.retain(|layer| groups.iter().flatten().all(|known| known.path != layer.path));
+        groups.push(layers);
+    }
+    Ok(groups)
+}
+
+fn write_block(path: &Path, block: &str) -> Result<Wrote, Failure> {
+    let held = files::read_bytes(path)?;
+    let expected = match &held {
+        Found::Content(bytes) => Expected::Bytes(bytes),
+        Found::Absent => Expected::Absent,
+    };
+    Ok(files::replace(path, expected, block.as_bytes(), NewFile::Umask)?)
+}
