@@ -456,7 +456,10 @@ fn arrivals(works: &mut [Work], store: &Store) -> Result<(), StoreError> {
         for step in settled.steps.iter().filter(|step| step.after.is_none()) {
             let to = works.iter().position(|other| {
                 other.settled.as_ref().is_some_and(|settled| {
-                    settled.steps.iter().any(|there| there.id == step.id && there.before.is_none())
+                    // In a layer that was never seen nothing is new, as far as is known.
+                    let is_first = other.versions.is_empty() && settled.document.note(&step.id).is_some();
+                    is_first
+                        || settled.steps.iter().any(|there| there.id == step.id && there.before.is_none())
                 })
             });
             if let Some(to) = to.filter(|to| *to != from) {

@@ -18,6 +18,7 @@ mod fmt;
 mod guards;
 mod help;
 mod init;
+mod isolation_keys;
 mod listing;
 mod machines;
 mod moving;
