@@ -37,8 +37,9 @@ pub struct Reach {
 impl Reach {
     /// Reads all layers in reach of a workspace; `state` is where the store is, if there may
     /// be one. A layer that cannot be read is unavailable, and its last good notes count.
-    pub fn read(workspace: Workspace, state: Option<StatePlace>) -> Self {
+    pub fn read(mut workspace: Workspace, state: Option<StatePlace>) -> Self {
         let peeker = Peeker::new(&workspace.root.path, state);
+        workspace.take_in(|path| peeker.knows(path));
         let mut layers = Vec::with_capacity(workspace.layers.len());
         let mut unavailable = Vec::new();
         for layer in &workspace.layers {

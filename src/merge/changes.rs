@@ -128,6 +128,17 @@ impl<'a> Notes<'a> {
     pub(super) fn first(&self, id: &str) -> Option<Note<'a>> {
         self.document.note(id).or_else(|| self.unnamed.get(id).copied())
     }
+
+    /// Of several notes with one id the one that says what the id said before, else the
+    /// first.
+    pub(super) fn heir(&self, id: &str, before: Option<Note<'_>>) -> Option<Note<'a>> {
+        let first = self.first(id)?;
+        let Some(before) = before.filter(|before| before.content() != first.content()) else {
+            return Some(first);
+        };
+        let is_heir = |note: &Note<'_>| note.id() == Some(id) && note.content() == before.content();
+        Some(self.document.notes().find(is_heir).unwrap_or(first))
+    }
 }
 
 /// What a field says, apart from how it is spelled; `None` if it is absent.

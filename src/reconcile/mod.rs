@@ -202,9 +202,13 @@ impl Settled {
                 self.carried.push(id.to_owned());
             }
         }
-        if let Some(step) = self.steps.iter_mut().find(|step| step.id == id) {
-            step.before = Some(before.to_owned());
-            step.after = self.document.note(id).map(Note::snippet).or_else(|| step.after.take());
+        let after = self.document.note(id).map(Note::snippet);
+        match self.steps.iter_mut().find(|step| step.id == id) {
+            Some(step) => {
+                step.before = Some(before.to_owned());
+                step.after = after.or_else(|| step.after.take());
+            }
+            None => self.steps.push(Step { id: id.to_owned(), before: Some(before.to_owned()), after }),
         }
         self.arrived.insert(id.to_owned());
         self.view.arrive(id, before, &self.document);

@@ -64,6 +64,8 @@ impl Session {
                 let hash = (work.wrote || work.looked.found != Found::Absent).then(|| Hash::of(text));
                 let stamp = if work.wrote { stamp_of(&work.layer.path) } else { work.looked.stamp };
                 self.marks.put(&self.root, &work.place, hash, stamp, batch.at);
+            } else if work.settled.is_some() {
+                self.marks.put_known(&self.root, &work.place);
             }
         }
         Ok(())

@@ -211,6 +211,11 @@ impl Session {
         &self.root
     }
 
+    /// Whether a layer was ever seen at a path.
+    pub fn knows(&self, path: &Path) -> bool {
+        self.store.read().layer(&self.root, &place_of(path)).is_ok_and(|row| row.is_some())
+    }
+
     /// Brings layers and store together. The layers are those of one work tree: only
     /// between them are moves looked for.
     pub fn pass(
@@ -324,7 +329,8 @@ impl Session {
         let hash = work.looked.hash();
         let view = view_of(work.row.as_ref());
         let waiting = waiting_of(&self.store, work.row.as_ref())?;
-        let is_seen = work.row.as_ref().is_some_and(|row| row.seen == hash);
+        // A row without a hash may be of a file that was there and is to be looked at again.
+        let is_seen = hash.is_some() && work.row.as_ref().is_some_and(|row| row.seen == hash);
         let must_take = options.accept && view.held.is_some();
         if is_seen && waiting.is_none() && !must_take {
             return Ok(None);
@@ -333,10 +339,10 @@ impl Session {
             StoredLine::of(&self.store, work.row.as_ref().map(|row| row.id), Hash::of(work.file.source()))?;
         let head = line.head()?;
         let is_new = head.as_ref().is_none_or(|head| head.source() != work.file.source());
-        let was_committed = line.rows.last().is_some_and(|row| row.origin == "git");
         let by_git = is_new
-            && head.is_some()
-            && checkout::is_put_by_git(&work.layer.path, &work.looked.found, was_committed);
+            && head.as_ref().is_some_and(|head| {
+                checkout::is_put_by_git(&work.layer.path, &work.looked.found, head.source())
+            });
         let under_way = WorkTree::around(&work.layer.path).and_then(|tree| tree.under_way());
         let blocked = work
             .waits
@@ -450,7 +456,10 @@ fn arrivals(works: &mut [Work], store: &Store) -> Result<(), StoreError> {
         for step in settled.steps.iter().filter(|step| step.after.is_none()) {
             let to = works.iter().position(|other| {
                 other.settled.as_ref().is_some_and(|settled| {
-                    settled.steps.iter().any(|there| there.id == step.id && there.before.is_none())
+                    // In a layer that was never seen nothing is new, as far as is known.
+                    let is_first = other.versions.is_empty() && settled.document.note(&step.id).is_some();
+                    is_first
+                        || settled.steps.iter().any(|there| there.id == step.id && there.before.is_none())
                 })
             });
             if let Some(to) = to.filter(|to| *to != from) {

@@ -58,6 +58,11 @@ impl Peeker {
         }
     }
 
+    /// Whether a layer was ever seen at a path, as far as can be told without the store.
+    pub fn knows(&self, path: &Path) -> bool {
+        self.marks.as_ref().is_some_and(|marks| marks.has(&self.root, path))
+    }
+
     /// Reads a layer as it counts.
     pub fn layer(&self, layer: &LayerRef) -> Result<Peeked, WorkspaceError> {
         let looked = match Looked::at(layer) {
@@ -76,7 +81,7 @@ impl Peeker {
         let Some((store, row)) = row else {
             return Ok(Peeked { exists, document, view: View::default(), error: None });
         };
-        if row.seen == hash {
+        if hash.is_some() && row.seen == hash {
             return Ok(Peeked { exists, document, view: view_of(Some(&row)), error: None });
         }
         let broken = |error: StoreError| WorkspaceError::Store { problem: error.to_string() };
@@ -116,8 +121,8 @@ fn dry_run(
     let head = line.head()?;
     let is_new = head.as_ref().is_some_and(|head| head.source() != document.source());
     let found = if exists { Found::Content(String::new()) } else { Found::Absent };
-    let was_committed = line.rows.last().is_some_and(|row| row.origin == "git");
-    let by_git = is_new && checkout::is_put_by_git(&layer.path, &found, was_committed);
+    let by_git = is_new
+        && head.as_ref().is_some_and(|head| checkout::is_put_by_git(&layer.path, &found, head.source()));
     let (view, waiting) = (view_of(Some(row)), waiting_of(store, Some(row))?);
     let known = Known { line: &line, view: &view, waiting: waiting.as_ref() };
     let facts = Facts { by_git, writing: Writing::Waits, accept: false, is_elsewhere: &|_| false };

@@ -143,6 +143,7 @@ fn a_branch_without_the_layer_has_none() {
             assert!(!stage.scene.path(REPO).exists());
             assert!(stage.archive().is_empty());
             stage.scene.git("app", &["checkout", "-q", "main"]);
+            stage.sync().ok();
             stage.is_in_step(&[&B[..], &[("p1", "private")]].concat());
             assert_eq!(porcelain(&stage), "");
         }

@@ -45,17 +45,17 @@ impl Machines {
         }
         machines
     }
+}
 
-    /// What one machine has gets to the other.
-    fn send(&self, from: &Stage, to: &Stage) {
-        if !from.is_repo() {
-            to.write(&from.read());
-            return;
-        }
-        from.commit("more");
-        from.scene.git("app", &["push", "-q"]);
-        to.scene.git("app", &["pull", "-q", "--ff-only"]);
+/// What one machine has gets to the other.
+fn send(from: &Stage, to: &Stage) {
+    if !from.is_repo() {
+        to.write(&from.read());
+        return;
     }
+    from.commit("more");
+    from.scene.git("app", &["push", "-q"]);
+    to.scene.git("app", &["pull", "-q", "--ff-only"]);
 }
 
 /// The lines that a work tree has beyond HEAD, and those it lacks.
@@ -92,7 +92,7 @@ fn a_store_that_is_behind_takes_the_pulled_notes_before_it_writes() {
         let Machines { one, two } = machines;
         two.sync().ok();
         one.save(&SIX);
-        machines.send(one, two);
+        send(one, two);
         let pulled = two.read();
         two.agent_adds("n7", "seven");
         for line in pulled.lines() {
@@ -126,7 +126,7 @@ fn what_a_pulled_file_lacks_is_gone_and_the_rest_stays() {
         two.sync().ok();
         let five: Vec<_> = SIX.into_iter().filter(|(id, _)| *id != "n2").collect();
         one.save(&five);
-        machines.send(one, two);
+        send(one, two);
         two.agent_adds("n7", "seven");
         if two.is_repo() {
             only_the_seventh_is_new(two);
@@ -150,14 +150,14 @@ fn a_deletion_travels_and_what_is_written_anew_lives() {
         one.is_in_step(&[("n1", "one")]);
         one.scene.run(&["archive"]).prints("n2");
         // The second machine hears of it, and adds.
-        machines.send(one, two);
+        send(one, two);
         two.sync().ok();
         two.is_in_step(&[("n1", "one")]);
         two.agent_adds("n3", "three");
         two.is_in_step(&[("n1", "one"), ("n3", "three")]);
         assert!(!two.read().contains("n2"));
         // And back, with a store that is made anew from the files.
-        machines.send(two, one);
+        send(two, one);
         one.sync().ok();
         one.is_in_step(&[("n1", "one"), ("n3", "three")]);
         fs::remove_dir_all(one.scene.path(STATE)).unwrap();
@@ -181,7 +181,7 @@ fn a_deletion_travels_and_what_is_written_anew_lives() {
         one.save(&anew);
         one.sync().ok();
         one.is_in_step(&anew);
-        machines.send(one, two);
+        send(one, two);
         two.sync().ok();
         two.is_in_step(&anew);
         two.agent_edits("n2", "two, anew and edited");

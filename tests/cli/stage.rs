@@ -84,7 +84,10 @@ impl Stage {
                 let (head, rest): (Vec<_>, Vec<_>) = fields.iter().partition(|(key, _)| *key == "importance");
                 let importance = head.first().map_or("0.50", |(_, value)| value);
                 let content = content.replace('\n', "\n  ");
-                let rest: String = rest.iter().map(|(key, value)| format!("  - {key}: {value}\n")).collect();
+                let rest: String = rest
+                    .iter()
+                    .map(|(key, value)| format!("  - {key}: {}\n", value.trim_matches('"')))
+                    .collect();
                 self.lines(&format!("- **[{id}]** (importance {importance}) {content}\n{rest}"))
             }
         }

@@ -103,7 +103,7 @@ fn a_link_to_itself_is_no_deletion() {
 fn bytes_that_are_no_utf_8_are_no_deletion() {
     everywhere(&[("n1", "alpha"), ("n2", "beta")], |stage| {
         stage.plays_unreadable(|path| {
-            fs::write(path, b"\xff\xfe-\0-\0-\0\n\0i\0d\0:\0 \0n\01\0").unwrap();
+            fs::write(path, b"\xff\xfe-\0-\0-\0\n\0i\0d\0:\0 \0n\x001\0").unwrap();
         });
     });
 }
