@@ -265,9 +265,11 @@ impl Settled {
     /// A note that was taken out of the file while online changes of it waited is kept with
     /// these.
     fn archive_with_online_version<L>(&mut self, known: &Known<'_, L>) {
-        let Some((_, to)) = known.waiting else { return };
+        let Some((from, to)) = known.waiting else { return };
+        let changes = ChangeSet::between(from, to);
         for step in self.steps.iter_mut().filter(|step| step.after.is_none()) {
-            if let Some(note) = to.note(&step.id) {
+            let is_changed = changes.notes().iter().any(|(id, _)| *id == step.id);
+            if let Some(note) = to.note(&step.id).filter(|_| is_changed) {
                 step.before = Some(note.snippet());
             }
         }

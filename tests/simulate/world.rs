@@ -186,6 +186,17 @@ fn world_text(layers: &[LayerRef]) -> String {
 
 const MODELS: [&str; 2] = ["a/one", "b/two"];
 
+/// A buffer.
+#[derive(Clone, Default)]
+struct Opened {
+    text: String,
+    /// Words that agents wrote since, and whether in a note that was new.
+    since: BTreeMap<String, bool>,
+    /// It was saved already without some of them: what that save lacked and still lacks was
+    /// put back once, and is not a second time.
+    has_missed: bool,
+}
+
 struct World {
     dir: tempfile::TempDir,
     root: PathBuf,
@@ -198,8 +209,8 @@ struct World {
     accepted: BTreeSet<String>,
     /// Words of notes that only one model may see, with the note.
     private: BTreeMap<String, &'static str>,
-    /// What a person opened, and which words agents have added since.
-    opened: BTreeMap<usize, (String, BTreeSet<String>)>,
+    /// What a person opened.
+    opened: BTreeMap<usize, Opened>,
     /// Words that a stale save did without once already.
     missed: BTreeSet<String>,
     /// Words that have to count after the next pass.
@@ -297,7 +308,7 @@ impl World {
                     field: Field::Content,
                     text: text.clone(),
                 })? {
-                    self.accept_online(layer, word);
+                    self.accept_online(layer, word, false);
                 }
             }
             Step::AgentWeighs { layer, note } => {
@@ -312,7 +323,7 @@ impl World {
             }
             Step::Opens { layer } => {
                 let text = self.read(layer);
-                self.opened.insert(layer, (text, BTreeSet::new()));
+                self.opened.insert(layer, Opened { text, ..Opened::default() });
             }
             Step::Saves { layer, edit, way } => self.saves(layer, edit, way),
             Step::Edits { layer, edit, way } => {
@@ -360,7 +371,7 @@ impl World {
         drop(session);
         // A refusal is an answer too; then nothing was accepted.
         if done.is_ok() {
-            self.accept_online(layer, word);
+            self.accept_online(layer, word, true);
         }
     }
 
@@ -385,9 +396,9 @@ impl World {
         Ok(done.is_ok() && did)
     }
 
-    fn accept_online(&mut self, layer: usize, word: String) {
-        if let Some((_, since)) = self.opened.get_mut(&layer) {
-            since.insert(word.clone());
+    fn accept_online(&mut self, layer: usize, word: String, is_new: bool) {
+        if let Some(opened) = self.opened.get_mut(&layer) {
+            opened.since.insert(word.clone(), is_new);
         }
         self.accepted.insert(word);
     }
@@ -418,20 +429,23 @@ impl World {
     }
 
     fn saves(&mut self, layer: usize, edit: usize, way: usize) {
-        let Some((text, since)) = self.opened.get(&layer).cloned() else { return };
-        let (text, word) = self.edited(&text, edit);
+        let Some(mut opened) = self.opened.get(&layer).cloned() else { return };
+        let (text, word) = self.edited(&opened.text, edit);
         // Where the save is news, what its author cannot have seen has to stay, the first
         // time that it is missing.
         let is_news = text.contains(&word) && !self.had.contains(&text);
         let counting: BTreeSet<String> = self.counting();
-        for word in since.iter().filter(|word| !text.contains(*word)) {
-            let is_first = self.missed.insert(word.clone());
+        let had_missed = opened.has_missed;
+        for (word, is_new) in opened.since.iter().filter(|(word, _)| !text.contains(*word)) {
+            let is_first = self.missed.insert(word.clone()) && (*is_new || !had_missed);
+            opened.has_missed = true;
             if is_first && is_news && counting.contains(word) {
                 self.owed.insert(word.clone());
             }
         }
         self.save(layer, &text, way);
-        self.opened.insert(layer, (text, since));
+        opened.text = text;
+        self.opened.insert(layer, opened);
     }
 
     fn moves(&self, from: usize, to: usize, note: usize) {
