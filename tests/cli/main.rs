@@ -24,6 +24,7 @@ mod machines;
 mod moving;
 mod nobody_to_ask;
 mod pi;
+mod pi_saves;
 mod pipes;
 mod render;
 mod scene;
