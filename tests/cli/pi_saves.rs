@@ -178,7 +178,8 @@ fn an_edit_by_pi_of_a_long_note_is_taken() {
         scene.write(path, &export(&items));
         scene.run(&["sync"]).ok();
         let now = text(&json(scene, &["show", "n3"])["content"]);
-        assert!(now.starts_with("Said anew by pi.") && !now.contains("First line."), "{now}");
+        assert_eq!(now, THREE.replace("First line.", "Said anew by pi."));
+        assert_eq!(json(scene, &["conflicts"]), serde_json::json!([]));
         assert_eq!(notes(scene).len(), 5);
     });
 }
@@ -201,6 +202,46 @@ fn a_save_of_pi_reverts_no_online_change_that_it_did_not_see() {
         scene.run(&["sync"]).ok();
         let expected = [("n1", "One, by pi."), ("n2", "Off."), ("n3", THREE), ("n5", "Five, by an agent.")];
         assert_eq!(notes(scene), owned(&expected), "{}", scene.read(path));
+        keeps_what_pi_cannot_say(scene, path);
+    });
+}
+
+/// Pi read the layer, then the agent changed it, and only then pi saved for the first time.
+#[test]
+fn the_first_save_of_pi_reverts_nothing_either() {
+    everywhere(|scene, path, eol| {
+        let mut items = memory(&layer(eol));
+        scene.run_as("a/m", &["edit", "n5", "--content", "Five, by an agent."]).ok();
+        scene.run_as("a/m", &["edit", "n3", "--content", "First, by an agent.\nSecond."]).ok();
+        items.iter_mut().find(|item| item.id == "n1").unwrap().content = "One, by pi.".into();
+        scene.write(path, &export(&items));
+        scene.run(&["sync"]).ok();
+        let expected = [
+            ("n1", "One, by pi."),
+            ("n2", "Off."),
+            ("n3", "First, by an agent.\nSecond."),
+            ("n4", "Four."),
+            ("n5", "Five, by an agent."),
+        ];
+        assert_eq!(notes(scene), owned(&expected), "{}", scene.read(path));
+    });
+}
+
+/// Both changed one text: the file wins, as ever.
+#[test]
+fn where_pi_and_an_agent_changed_the_same_text_pi_wins_and_the_other_is_kept() {
+    everywhere(|scene, path, eol| {
+        let mut items = memory(&layer(eol));
+        scene.write(path, &export(&items));
+        scene.run(&["sync"]).ok();
+        scene.run_as("a/m", &["edit", "n1", "--content", "One, by an agent."]).ok();
+        items.iter_mut().find(|item| item.id == "n1").unwrap().content = "One, by pi.".into();
+        scene.write(path, &export(&items));
+        scene.run(&["sync"]).ok();
+        assert_eq!(notes(scene)["n1"], "One, by pi.", "{}", scene.read(path));
+        let conflicts = json(scene, &["conflicts"]);
+        assert_eq!(conflicts[0]["lost"], "One, by an agent.", "{conflicts}");
+        assert_eq!(scene.run(&["sync"]).ok(), "");
         keeps_what_pi_cannot_say(scene, path);
     });
 }
