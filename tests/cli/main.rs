@@ -13,6 +13,7 @@ mod completions;
 mod conflict_markers;
 mod copies;
 mod editing;
+mod editors;
 mod export;
 mod fmt;
 mod guards;
