@@ -58,7 +58,7 @@ pub struct Applied {
 
 impl Applied {
     /// A document to which nothing was done.
-    pub(super) fn unchanged(document: &Document) -> Self {
+    pub fn unchanged(document: &Document) -> Self {
         Self { document: document.clone(), losses: Vec::new(), waiting: Vec::new() }
     }
 }

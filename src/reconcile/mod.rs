@@ -103,6 +103,8 @@ pub struct Settled {
     pub put_back: Vec<String>,
     /// Notes that got an id: what they were called, and the id.
     pub named: Vec<(String, String)>,
+    /// The notes that are gone by `steps`, with what the header of the layer gave them.
+    pub left: Vec<(String, String)>,
     /// Notes that came from another layer; see [`Self::arrive`].
     pub arrived: BTreeSet<String>,
     /// Git's conflict markers stand in the file.
@@ -141,6 +143,7 @@ pub fn reconcile<L: VersionLine>(
         carried: Vec::new(),
         put_back: Vec::new(),
         named: Vec::new(),
+        left: Vec::new(),
         arrived: BTreeSet::new(),
         is_conflicted: false,
     };
@@ -159,6 +162,8 @@ pub fn reconcile<L: VersionLine>(
         if let Some(applied) = export::restore(file, &head, known.line)? {
             settled.origin = Some(Origin::Export);
             settled.take_over(file, applied.document, applied.losses);
+            // Nobody's stale save was mended, so nobody can insist.
+            settled.merged = Origin::Online;
         } else {
             settled.base = Base::choose(file, known.line)?;
             let is_stale = settled.base.filter(|_| !facts.accept);
@@ -180,6 +185,7 @@ pub fn reconcile<L: VersionLine>(
     }
     if newest.is_some() {
         settled.steps = steps(&head, &settled.document, known.view);
+        settled.left = view::left(&settled.steps, &head, known.view);
     }
     let own = settled.document.clone();
     settled.let_wait(file, known, facts);
@@ -190,9 +196,10 @@ pub fn reconcile<L: VersionLine>(
 
 impl Settled {
     /// Takes a note, new here, for one that left another layer: what it said there is what
-    /// it said before. `seen` is what its mover had before his eyes, if that was older than
-    /// `before`; what came online since goes along.
-    pub fn arrive(&mut self, id: &str, before: &str, seen: Option<&str>) {
+    /// it said before, and `whose` says that with what its layer gave it. `seen` is what its
+    /// mover had before his eyes, if that was older than `before`; what came online since goes
+    /// along.
+    pub fn arrive(&mut self, id: &str, before: &str, whose: &str, seen: Option<&str>) {
         if let Some(seen) = seen.filter(|seen| *seen != before) {
             let (from, to) = (Document::parse(seen), Document::parse(before));
             let applied = ChangeSet::between(&from, &to).apply(&self.document);
@@ -211,7 +218,7 @@ impl Settled {
             None => self.steps.push(Step { id: id.to_owned(), before: Some(before.to_owned()), after }),
         }
         self.arrived.insert(id.to_owned());
-        self.view.arrive(id, before, &self.document);
+        self.view.arrive(id, whose, &self.document);
     }
 
     fn take_over(&mut self, file: &Document, document: Document, losses: Vec<Loss>) {
@@ -297,6 +304,7 @@ fn set_aside<L>(
         carried: Vec::new(),
         put_back: Vec::new(),
         named: Vec::new(),
+        left: Vec::new(),
         arrived: BTreeSet::new(),
         is_conflicted: reason == Reason::Conflicted,
     }

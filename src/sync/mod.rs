@@ -473,6 +473,8 @@ fn arrivals(works: &mut [Work], store: &Store) -> Result<(), StoreError> {
         else {
             continue;
         };
+        let whose =
+            left.left.iter().find(|(it, _)| *it == id).map_or_else(|| before.clone(), |it| it.1.clone());
         // What the mover had before his eyes, if that was an older version.
         let seen = match left.base {
             Some(base) if base.why != Why::NothingOnline && base.why != Why::Meant => {
@@ -483,7 +485,7 @@ fn arrivals(works: &mut [Work], store: &Store) -> Result<(), StoreError> {
             _ => None,
         };
         if let Some(arrived) = &mut works[to].settled {
-            arrived.arrive(&id, &before, seen.as_deref());
+            arrived.arrive(&id, &before, &whose, seen.as_deref());
         }
         if let Some(left) = &mut works[from].settled {
             left.steps.retain(|step| step.id != id);

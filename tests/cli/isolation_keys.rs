@@ -155,24 +155,30 @@ fn a_model_left_out_in_a_layer_of_the_project_still_holds() {
     });
 }
 
-/// A note that moves to another layer by hand and loses its key on the way is not adopted.
+/// A note that moves to another layer by hand and loses its key on the way is not adopted,
+/// neither before a pass nor after, whether or not the layer was known, nor where the key
+/// was the header's.
 #[test]
 fn a_note_moved_by_hand_without_its_model_is_not_adopted() {
-    everywhere(&[], |stage: &Stage| {
-        stage.write(
-            &stage.joined(&[
-                stage.fielded("n1", &[("model", "local/llama")], CANARY),
-                stage.note("n2", "stays"),
-            ]),
-        );
-        stage.sync().ok();
-        stage.scene.write(GLOBAL, &stage.text(&[("n1", CANARY)]));
-        stage.save(&[("n2", "stays")]);
-        let said = stage.sync().ok();
-        assert!(said.contains("moved here: n1"), "{said}");
-        assert!(stage.archive().is_empty());
-        let sees = |model: &str| stage.scene.run(&["render", "--model", model]).ok().contains(CANARY);
-        assert!(!sees("cloud/x"), "{}", stage.scene.read(GLOBAL));
-        assert!(sees("local/llama"));
-    });
+    for (is_known, in_header) in [(false, false), (true, false), (false, true), (true, true)] {
+        everywhere(&[], |stage: &Stage| {
+            println!("known: {is_known}, by the header: {in_header}");
+            if is_known {
+                stage.scene.write(GLOBAL, &stage.text(&[("n3", "global")]));
+            }
+            let header = if in_header { "---\nlayer: project\nmodel: local/llama\n---\n\n" } else { "" };
+            let own: &[_] = if in_header { &[] } else { &[("model", "local/llama")] };
+            let notes = [stage.fielded("n1", own, CANARY), stage.note("n2", "stays")];
+            stage.write(&(stage.lines(header) + &stage.joined(&notes)));
+            stage.sync().ok();
+            stage.scene.write(GLOBAL, &stage.text(&[("n3", "global"), ("n1", CANARY)]));
+            stage.write(&(stage.lines(header) + &stage.joined(&notes[1..])));
+            let sees = |model: &str| stage.scene.run(&["render", "--model", model]).ok().contains(CANARY);
+            assert!(!sees("cloud/x") && sees("local/llama"), "before a pass");
+            let said = stage.sync().ok();
+            assert!(said.contains("moved here: n1"), "{said}");
+            assert!(stage.archive().is_empty());
+            assert!(!sees("cloud/x") && sees("local/llama"), "{}", stage.scene.read(GLOBAL));
+        });
+    }
 }
