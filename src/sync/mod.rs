@@ -14,6 +14,7 @@ mod look;
 mod marks;
 mod peek;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -182,6 +183,8 @@ struct Work {
     waits: Option<Waits>,
     error: Option<WorkspaceError>,
     wrote: bool,
+    /// The notes that are back from the archive, once that is written down.
+    returned: BTreeSet<String>,
 }
 
 /// How often a layer is begun anew because somebody writes it at the same time.
@@ -239,7 +242,10 @@ impl Session {
             }
         }
         if !options.dry_run && !works.is_empty() {
-            self.record(&works)?;
+            let returned = self.record(&works)?;
+            for (work, returned) in works.iter_mut().zip(returned) {
+                work.returned = returned;
+            }
         }
         for work in works {
             let index = layers.iter().position(|layer| layer.path == work.layer.path);
@@ -290,6 +296,7 @@ impl Session {
             waits: None,
             error: None,
             wrote: false,
+            returned: BTreeSet::new(),
         };
         Ok(Next::Work(Box::new(work)))
     }
@@ -526,7 +533,7 @@ impl Work {
             return;
         };
         report.is_news = self.is_news;
-        report.happened = journal::happened(&settled);
+        report.happened = journal::happened(&settled, &self.returned);
         report.is_stale = settled
             .base
             .is_some_and(|base| matches!(base.why, Why::CarriesNothing | Why::Carries | Why::Revision))

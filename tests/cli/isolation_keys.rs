@@ -129,7 +129,7 @@ fn the_command_takes_a_key_out_because_it_was_asked_to() {
         scene.write(GLOBAL, &write(form, eol, &ALL, CANARY));
         scene.run(&["sync"]).ok();
         scene.run(&["edit", "n1", "--project", "acme", "--unset", "model"]).ok();
-        assert_eq!(seen(&scene)[2], true);
+        assert!(seen(&scene)[2]);
         let adopted = scene.run(&["render", "--model", "cloud/x", "--project", "acme"]).ok();
         assert!(adopted.contains(CANARY), "an orphan, on purpose");
     }
