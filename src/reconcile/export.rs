@@ -8,7 +8,7 @@ use crate::document::{Change, Document, Field, Form, NewNote, Note, State};
 use crate::export::{Exported, single};
 use crate::merge::{Applied, ChangeSet, NoteChange, Origin, VersionLine};
 
-use super::ids::set_id;
+use super::ids::adopt_from;
 
 /// What the layer is to say after such a save; `None` if `file` is none, or if the layer
 /// had nothing that the form cannot say.
@@ -20,7 +20,8 @@ pub(super) fn restore<L: VersionLine>(
     if !is_export(file) || is_export(head) {
         return Ok(None);
     }
-    let head = &adopt_ids(file, head);
+    // A note without an id in the layer that pi has given one is the same note.
+    let head = &adopt_from(file, head);
     // What it changed is what differs from its last save; from the first one on it can only
     // be known which notes it had.
     let last = line.versions().iter().rposition(|version| version.origin == Origin::Export);
@@ -147,22 +148,4 @@ fn carry(head: &Document, before: &Document, after: Applied) -> Applied {
     applied.losses.extend(after.losses);
     applied.waiting.extend(after.waiting);
     applied
-}
-
-/// A note without an id in the layer that pi has given one: the same note.
-fn adopt_ids(file: &Document, head: &Document) -> Document {
-    let mut changes = Vec::new();
-    let mut taken = BTreeSet::new();
-    for note in head.notes().filter(|note| note.id().is_none() && note.state() == State::Good) {
-        let same = file.notes().find(|theirs| {
-            theirs.id().is_some_and(|id| head.note(id).is_none() && !taken.contains(id))
-                && theirs.kind() == note.kind()
-                && theirs.content() == note.content()
-        });
-        if let Some(id) = same.and_then(Note::id) {
-            taken.insert(id);
-            changes.push(set_id(note, id));
-        }
-    }
-    head.apply(&changes).unwrap_or_else(|_| head.clone())
 }
