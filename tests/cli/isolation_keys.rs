@@ -69,6 +69,11 @@ fn a_note_that_lost_the_keys_that_kept_it_private_is_as_private_as_before() {
         let status = scene.run(&["status"]).ok();
         assert!(status.contains("n1") && status.contains("differs"), "{status}");
         assert_eq!(json(&scene, &["status"])["layers"][0]["differing"][0]["because"], "isolation");
+        // What is given away says it as well.
+        let exported = json(&scene, &["export", "--project", "acme"]);
+        assert_eq!(exported.as_array().unwrap().len(), 1, "{exported}");
+        assert_eq!(exported[0]["model"], "local/llama");
+        assert_eq!(json(&scene, &["export", "--project", "other"]), serde_json::json!([]));
         // An edit of something else by the agent changes nothing in this.
         scene.run_as("cloud/x", &["edit", "n1", "--project", "acme", "--importance", "0.95"]).ok();
         scene.run(&["sync"]).ok();
