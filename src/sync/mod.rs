@@ -304,7 +304,7 @@ impl Session {
     /// Decides about each layer that has not been decided yet.
     fn settle(&self, works: &mut [Work], options: &PassOptions<'_>) -> Result<(), SyncError> {
         let todo: Vec<usize> = (0..works.len()).filter(|at| works[*at].settled.is_none()).collect();
-        for at in todo {
+        for at in todo.iter().copied() {
             let decided = {
                 let (work, others) = (&works[at], &*works);
                 let is_elsewhere = |id: &str| {
@@ -324,6 +324,12 @@ impl Session {
             }
         }
         arrivals(works, &self.store)?;
+        for at in todo {
+            let work = &mut works[at];
+            if let (Some(settled), Some(row)) = (&mut work.settled, &work.row) {
+                isolate_returned(settled, &self.store, row)?;
+            }
+        }
         Ok(())
     }
 
@@ -497,6 +503,24 @@ fn arrivals(works: &mut [Work], store: &Store) -> Result<(), StoreError> {
         if let Some(left) = &mut works[from].settled {
             left.steps.retain(|step| step.id != id);
         }
+    }
+    Ok(())
+}
+
+/// A note that is back from the archive is still whose it was, unless it says otherwise.
+pub(super) fn isolate_returned(
+    settled: &mut Settled,
+    store: &Store,
+    row: &LayerRow,
+) -> Result<(), StoreError> {
+    let is_new = |id: &str| settled.steps.iter().any(|step| step.before.is_none() && step.id == id);
+    if settled.steps.iter().all(|step| step.before.is_some()) {
+        return Ok(());
+    }
+    let archived = store.read().archived(row.id, false)?;
+    let back: Vec<_> = archived.into_iter().filter(|one| is_new(&one.note)).collect();
+    for one in back {
+        settled.view.arrive(&one.note, &one.text, &settled.document);
     }
     Ok(())
 }
