@@ -45,7 +45,6 @@ pub(crate) fn known_layers_and_lost(here: &Here, session: &Session) -> Result<Ve
 pub(crate) fn open(cx: &mut Context) -> Result<(Here, Session), Failure> {
     let mut here = cx.here()?;
     let session = here.session(cx)?;
-    cx.tell_set_aside(&session);
     here.workspace.take_in(|path| session.knows(path));
     Ok((here, session))
 }

@@ -299,7 +299,8 @@ impl Session {
             add_version(tx, row.id, after, "online", &batch)?;
             self.record_online(tx, row.id, &changed, &batch)?;
             let is_explicit = |id: &str, field: &Field| {
-                let has = |document: &Document| document.note(id).is_some_and(|note| note.get(field).is_some());
+                let has =
+                    |document: &Document| document.note(id).is_some_and(|note| note.get(field).is_some());
                 has(before) && !has(after)
             };
             let view = View::with_explicit(after, after, before, &old, None, &is_explicit);
