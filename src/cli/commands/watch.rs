@@ -326,8 +326,7 @@ impl Watcher<'_> {
         let model = self.cx.model();
         let workspace = workspace_of(&self.here, self.cx)?;
         let reach = Reach::read(workspace, context::state());
-        let format = if self.cx.globals.json { Format::Json } else { self.args.format };
-        let block = block_of(&reach, &self.here.config, model.as_deref(), format);
+        let block = block_of(&reach, &self.here.config, model.as_deref(), self.args.format);
         for path in &self.args.render {
             match write_block(path, &block) {
                 Ok(Wrote::Nothing) => {}
