@@ -25,6 +25,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("mint", &["note"]),
     ("store", &["files"]),
     ("workspace", &["files", "note", "slug"]),
+    ("identity", &["files", "mint", "slug", "store", "workspace"]),
     ("sync", &["document", "effective", "files", "merge", "mint", "reconcile", "store", "workspace"]),
     ("watch", &["files"]),
     ("reach", &["config", "document", "effective", "reconcile", "store", "sync", "workspace"]),
@@ -32,7 +33,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("cli", &ALL_BELOW_CLI),
 ];
 
-const ALL_BELOW_CLI: [&str; 20] = [
+const ALL_BELOW_CLI: [&str; 21] = [
     "text",
     "note",
     "slug",
@@ -49,6 +50,7 @@ const ALL_BELOW_CLI: [&str; 20] = [
     "mint",
     "store",
     "workspace",
+    "identity",
     "sync",
     "watch",
     "reach",

@@ -1,5 +1,6 @@
 //! What commands about history have in common: the store with the layers in reach.
 
+use crate::identity::Purpose;
 use crate::store::{LayerId, LayerRow};
 use crate::sync::{Session, place_of};
 use crate::workspace::LayerRef;
@@ -23,9 +24,10 @@ pub(crate) fn known_layers(here: &Here, session: &Session) -> Result<Vec<KnownLa
 
 /// Where we are, with the store open and the layers in reach looked at.
 pub(crate) fn open(cx: &mut Context) -> Result<(Here, Session), Failure> {
+    cx.purpose = cx.purpose.max(Purpose::Write);
     let here = cx.here()?;
     let session = here.session(cx)?;
-    cx.tell_set_aside(&session);
+    cx.tell_set_aside(session.store().set_aside());
     Ok((here, session))
 }
 

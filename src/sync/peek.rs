@@ -93,7 +93,7 @@ impl Peeker {
 
     /// A layer that cannot be read keeps its last good notes.
     fn unavailable(&self, layer: &LayerRef, error: WorkspaceError) -> Result<Peeked, WorkspaceError> {
-        if matches!(error, WorkspaceError::Refused { .. }) {
+        if matches!(error, WorkspaceError::Refused { .. } | WorkspaceError::Store { .. }) {
             return Err(error);
         }
         let Some((store, row)) = self.row(layer).ok().flatten() else { return Err(error) };
