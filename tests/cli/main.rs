@@ -9,6 +9,7 @@ mod editing;
 mod export;
 mod fmt;
 mod help;
+mod identity;
 mod init;
 mod listing;
 mod moving;
