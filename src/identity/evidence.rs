@@ -120,8 +120,8 @@ mod tests {
         for name in [b"/w/a".as_slice(), b"/w/\xff\xfe", "/w/가".as_bytes()] {
             let path = PathBuf::from(std::ffi::OsStr::from_bytes(name));
             let landmark = Landmark { path, witness: None };
-            let text = serde_json::to_string(&landmark).unwrap();
-            assert_eq!(serde_json::from_str::<Landmark>(&text).unwrap(), landmark, "{text}");
+            let text = serde_json::to_string(&landmark).unwrap_or_default();
+            assert_eq!(serde_json::from_str(&text).ok(), Some(landmark), "{text}");
         }
     }
 

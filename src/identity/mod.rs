@@ -22,7 +22,7 @@ use crate::workspace::{Answer, Owned, Owners, Question, Root, Site};
 use cache::{Cache, Verdicts};
 use evidence::Claim;
 use place::Place;
-use verdict::{Here as _, Verdict, evidence, family, judge};
+use verdict::{Here as _, evidence, family, judge};
 
 /// What the one who asks is about to do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -246,12 +246,12 @@ impl<'a> Asking<'a> {
     fn due(&self, verdicts: &Verdicts, purpose: Purpose) -> Vec<&'a str> {
         let Question { key, is_declared, pi_names, root, .. } = self.question;
         let is_key = |name: &str| *key == Some(name);
-        let is_open = |verdict: &Verdict, name: &str| {
-            !verdict.is_claimed && !(*is_declared && is_key(name) && verdict.holder.is_some())
-        };
         let mut open: Vec<(&'a str, bool)> = Vec::new();
         for name in &self.names {
-            if let Some(verdict) = verdicts.get(*name).filter(|verdict| is_open(verdict, name)) {
+            let Some(verdict) = verdicts.get(*name) else { continue };
+            // Where the configuration gives a name to several places, one of them holds it.
+            let is_shared = *is_declared && is_key(name) && verdict.name != *name;
+            if !verdict.is_claimed && !is_shared {
                 open.push((name, self.place.has_layer(&verdict.name)));
             }
         }

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::process::Stdio;
 
 use super::scene::Scene;
 
@@ -281,6 +282,45 @@ fn a_folder_keeps_its_notes_when_it_becomes_a_repository() {
     // Not so one that was put there.
     replace(&scene, "app");
     shows(scene, "app", &[]);
+}
+
+#[test]
+fn folders_of_one_name_are_two_projects() {
+    let scene = Scene::new();
+    for folder in ["x/app", "y/app"] {
+        fs::create_dir_all(scene.path(folder)).unwrap();
+    }
+    let (scene, _) = add(scene, "x/app", "canary-x");
+    let (scene, _) = add(scene, "y/app", "canary-y");
+    let scene = shows(scene, "x/app", &["canary-x"]);
+    shows(scene, "y/app", &["canary-y"]);
+}
+
+/// Of several that want one name at the same time one gets it.
+#[test]
+fn those_that_come_at_once_stay_apart() {
+    let mut scene = Scene::new();
+    let folders: Vec<String> = (0..6).map(|at| format!("{at}/app")).collect();
+    let mut children = Vec::new();
+    for (at, folder) in folders.iter().enumerate() {
+        init(&scene, folder);
+        scene = scene.cwd(folder);
+        children.push(
+            scene
+                .command(&["add", "--any-model", &format!("canary-{at}")])
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn()
+                .unwrap(),
+        );
+    }
+    for mut child in children {
+        assert!(child.wait().unwrap().success());
+    }
+    assert_eq!(names(&scene).len(), folders.len(), "{:?}", names(&scene));
+    for (at, folder) in folders.iter().enumerate() {
+        scene = shows(scene, folder, &[&format!("canary-{at}")]);
+    }
 }
 
 #[test]

@@ -46,7 +46,9 @@ pub(crate) fn run(args: &InitArgs, cx: &mut Context) -> Result<Exit, Failure> {
         (false, true) => &[LayerArg::Repo],
         (true, true) => &[LayerArg::Global, LayerArg::Repo],
     };
-    places.iter().for_each(|place| cx.will_write(place.kind()));
+    for place in places {
+        cx.will_write(place.kind());
+    }
     let here = cx.here()?;
     let layers: Vec<LayerRef> = places.iter().map(|&place| here.target(place)).collect::<Result<_, _>>()?;
     // Makes the root too.
