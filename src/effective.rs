@@ -180,7 +180,10 @@ fn standing_of(note: Note<'_>, audience: &Audience<'_>, is_copy: bool) -> Standi
     }
     let model = note.model();
     let fields = Fields { model: model.as_deref(), active: note.active(), approval: note.approval() };
-    standing(&fields, audience.model, audience.orphans)
-        .or_else(|| if is_copy { Standing::Copy } else { Standing::Eligible })
-        .or_else(|| if note.content().is_empty() { Standing::Empty } else { Standing::Eligible })
+    let standing = match standing(&fields, audience.model, audience.orphans) {
+        // Whoever asks for no model is told of each note once as well.
+        Standing::Eligible | Standing::NoModel if is_copy => Standing::Copy,
+        other => other,
+    };
+    standing.or_else(|| if note.content().is_empty() { Standing::Empty } else { Standing::Eligible })
 }

@@ -52,6 +52,7 @@
 //! | [`merge`] | what changed between two versions, applied to a third |
 //! | [`reconcile`] | what a file and what is known of it make of each other |
 //! | [`export`] | the files that pi-continual-harness writes |
+//! | [`import`](mod@import) | files into notes by pi's rules, without a base |
 //! | [`check`] | what is wrong in a layer beyond its own text |
 //! | | *below: IO* |
 //! | [`files`] | reading and atomically replacing text files, the lock |
@@ -83,6 +84,7 @@ pub mod effective;
 pub mod export;
 pub mod files;
 pub mod identity;
+pub mod import;
 pub mod merge;
 pub mod mint;
 pub mod note;

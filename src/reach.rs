@@ -5,7 +5,7 @@ use crate::document::{Document, Note};
 use crate::effective::{Audience, InReach, Judged, judge};
 use crate::reconcile::View;
 use crate::store::StatePlace;
-use crate::sync::Peeker;
+use crate::sync::{Peeked, Peeker};
 use crate::workspace::{LayerKind, LayerRef, Workspace, WorkspaceError};
 
 /// A layer that was read.
@@ -37,18 +37,26 @@ pub struct Reach {
 impl Reach {
     /// Reads all layers in reach of a workspace; `state` is where the store is, if there may
     /// be one. A layer that cannot be read is unavailable, and its last good notes count.
-    pub fn read(workspace: Workspace, state: Option<StatePlace>) -> Self {
+    pub fn read(mut workspace: Workspace, state: Option<StatePlace>) -> Self {
         let peeker = Peeker::new(&workspace.root.path, state);
+        workspace.take_in(|path| peeker.knows(path));
         let mut layers = Vec::with_capacity(workspace.layers.len());
         let mut unavailable = Vec::new();
+        let mut all = Vec::with_capacity(workspace.layers.len());
         for layer in &workspace.layers {
-            match ReadLayer::read(&peeker, layer.clone()) {
-                Ok((read, error)) => {
-                    layers.push(read);
-                    unavailable.extend(error.map(|error| (layer.clone(), error)));
+            match peeker.layer(layer) {
+                Ok(mut peeked) => {
+                    unavailable.extend(peeked.error.take().map(|error| (layer.clone(), error)));
+                    all.push((layer.clone(), peeked));
                 }
                 Err(error) => unavailable.push((layer.clone(), error)),
             }
+        }
+        let left: Vec<_> = all.iter_mut().map(|(_, peeked)| std::mem::take(&mut peeked.left)).collect();
+        for (at, (layer, mut peeked)) in all.into_iter().enumerate() {
+            let of_others = left.iter().enumerate().filter(|(other, _)| *other != at);
+            peeked.arrive(of_others.flat_map(|(_, left)| left));
+            layers.push(ReadLayer::of(layer, peeked));
         }
         Self { workspace, layers, unavailable }
     }
@@ -71,11 +79,16 @@ impl Reach {
 impl ReadLayer {
     /// Reads one layer. With an error beside it, what it said last is all there is.
     pub fn read(peeker: &Peeker, layer: LayerRef) -> Result<(Self, Option<WorkspaceError>), WorkspaceError> {
-        let peeked = peeker.layer(&layer)?;
+        let mut peeked = peeker.layer(&layer)?;
+        let error = peeked.error.take();
+        Ok((Self::of(layer, peeked), error))
+    }
+
+    fn of(layer: LayerRef, peeked: Peeked) -> Self {
         let stand_ins =
             peeked.view.stand_ins.iter().map(|stand_in| Document::parse(stand_in.text.as_str())).collect();
         let (exists, document, view) = (peeked.exists, peeked.document, peeked.view);
-        Ok((Self { layer, exists, document, view, stand_ins }, peeked.error))
+        Self { layer, exists, document, view, stand_ins }
     }
 
     /// What counts of it, for judging.

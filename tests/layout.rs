@@ -19,6 +19,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("export", &["note", "document"]),
     ("effective", &["config", "document", "note", "select"]),
     ("merge", &["document", "effective", "text"]),
+    ("import", &["document", "note"]),
     ("reconcile", &["document", "effective", "export", "merge", "note"]),
     ("check", &["text", "note", "document", "render"]),
     ("files", &[]),
@@ -33,7 +34,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("cli", &ALL_BELOW_CLI),
 ];
 
-const ALL_BELOW_CLI: [&str; 21] = [
+const ALL_BELOW_CLI: [&str; 22] = [
     "text",
     "note",
     "slug",
@@ -44,6 +45,7 @@ const ALL_BELOW_CLI: [&str; 21] = [
     "export",
     "effective",
     "merge",
+    "import",
     "reconcile",
     "check",
     "files",
@@ -69,6 +71,7 @@ const PURE: &[&str] = &[
     "export",
     "effective",
     "merge",
+    "import",
     "reconcile",
     "check",
 ];

@@ -10,9 +10,9 @@ use clap_complete::engine::ArgValueCompleter;
 use super::commands::{
     add::AddArgs, archive::ArchiveArgs, check::CheckArgs, claim::ClaimArgs, completions::CompletionsArgs,
     conflicts::ConflictsArgs, diff::DiffArgs, edit::EditArgs, export::ExportArgs, fmt::FmtArgs,
-    history::HistoryArgs, init::InitArgs, keep::KeepArgs, list::ListArgs, man::ManArgs, relocate::MoveArgs,
-    render::RenderArgs, restore::RestoreArgs, rollback::RollbackArgs, show::ShowArgs, status::StatusArgs,
-    sync::SyncArgs, watch::WatchArgs,
+    history::HistoryArgs, import::ImportArgs, init::InitArgs, keep::KeepArgs, list::ListArgs, man::ManArgs,
+    relocate::MoveArgs, render::RenderArgs, restore::RestoreArgs, rollback::RollbackArgs, show::ShowArgs,
+    status::StatusArgs, sync::SyncArgs, watch::WatchArgs,
 };
 use super::complete;
 use super::output::Color;
@@ -150,6 +150,9 @@ pub(crate) enum Command {
     /// Print the block for a system prompt
     #[command(after_long_help = super::commands::render::EXAMPLES)]
     Render(RenderArgs),
+    /// Take notes out of other files in, by pi-continual-harness's rules
+    #[command(after_long_help = super::commands::import::EXAMPLES)]
+    Import(ImportArgs),
     /// Write the notes as files of pi-continual-harness
     #[command(after_long_help = super::commands::export::EXAMPLES)]
     Export(ExportArgs),

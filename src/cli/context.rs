@@ -176,8 +176,9 @@ impl Context {
 /// What a layer that cannot be used means for the exit code.
 pub(crate) const fn exit_of(error: &WorkspaceError) -> Exit {
     match error {
-        WorkspaceError::Refused { .. } => Exit::Refused,
-        WorkspaceError::InvalidKey { .. }
+        WorkspaceError::Refused { .. } if error.is_refusal() => Exit::Refused,
+        WorkspaceError::Refused { .. }
+        | WorkspaceError::InvalidKey { .. }
         | WorkspaceError::NoHome
         | WorkspaceError::NoFolder { .. }
         | WorkspaceError::NoWorkingDirectory { .. }

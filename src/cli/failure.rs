@@ -206,11 +206,11 @@ impl From<WorkspaceError> for Failure {
             WorkspaceError::InvalidKey { .. } | WorkspaceError::NoHome | WorkspaceError::NoFolder { .. } => {
                 Self::usage(error)
             }
-            WorkspaceError::Store { .. } => Self::new(Exit::Broken, error),
+            WorkspaceError::Refused { .. } if error.is_refusal() => Self::refused(error),
+            WorkspaceError::Refused { .. } | WorkspaceError::Store { .. } => Self::new(Exit::Broken, error),
             WorkspaceError::Io { .. } | WorkspaceError::NoWorkingDirectory { .. } => {
                 Self::new(Exit::Broken, error)
             }
-            WorkspaceError::Refused { .. } => Self::refused(error),
         }
     }
 }

@@ -93,6 +93,7 @@ fn dispatch(command: Command, cx: &mut Context) -> Result<Exit, Failure> {
         Command::Archive(args) => commands::archive::run(&args, cx),
         Command::Restore(args) => commands::restore::run(&args, cx),
         Command::Sync(args) => commands::sync::run(&args, cx),
+        Command::Import(args) => commands::import::run(&args, cx),
         Command::Watch(args) => commands::watch::run(&args, cx),
         Command::Conflicts(args) => commands::conflicts::run(&args, cx),
         Command::History(args) => commands::history::run(&args, cx),

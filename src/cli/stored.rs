@@ -1,5 +1,7 @@
 //! What commands about history have in common: the store with the layers in reach.
 
+use std::path::Path;
+
 use crate::identity::Purpose;
 use crate::store::{LayerId, LayerRow};
 use crate::sync::{Session, place_of};
@@ -22,12 +24,35 @@ pub(crate) fn known_layers(here: &Here, session: &Session) -> Result<Vec<KnownLa
     Ok(known)
 }
 
+/// As [`known_layers`], and those that stood in folders that are gone, as when a work tree
+/// was removed: what they held is this work tree's to have, as the project is the same.
+pub(crate) fn known_layers_and_lost(here: &Here, session: &Session) -> Result<Vec<KnownLayer>, Failure> {
+    let mut known = known_layers(here, session)?;
+    let Some(ours) = here.workspace.repo_layer() else { return Ok(known) };
+    // Where the name is another project's, what was lost under it is that one's.
+    if here.workspace.project.key != here.workspace.project.label {
+        return Ok(known);
+    }
+    for (path, row) in session.store().read().layers(session.root())? {
+        let is_of_project = path.file_name() == ours.path.file_name()
+            && path.parent().and_then(Path::file_name) == ours.path.parent().and_then(Path::file_name);
+        let is_lost = path.ancestors().nth(2).is_some_and(|folder| {
+            std::fs::symlink_metadata(folder).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
+        });
+        if is_of_project && is_lost && known.iter().all(|(_, there)| there.id != row.id) {
+            known.push((ours.clone(), row));
+        }
+    }
+    Ok(known)
+}
+
 /// Where we are, with the store open and the layers in reach looked at.
 pub(crate) fn open(cx: &mut Context) -> Result<(Here, Session), Failure> {
     cx.purpose = cx.purpose.max(Purpose::Write);
-    let here = cx.here()?;
+    let mut here = cx.here()?;
     let session = here.session(cx)?;
     cx.tell_set_aside(session.store().set_aside());
+    here.workspace.take_in(|path| session.knows(path));
     Ok((here, session))
 }
 

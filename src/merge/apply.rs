@@ -58,7 +58,7 @@ pub struct Applied {
 
 impl Applied {
     /// A document to which nothing was done.
-    pub(super) fn unchanged(document: &Document) -> Self {
+    pub fn unchanged(document: &Document) -> Self {
         Self { document: document.clone(), losses: Vec::new(), waiting: Vec::new() }
     }
 }
@@ -95,7 +95,8 @@ impl ChangeSet<'_> {
         let mut steps = Vec::new();
         let (base, newer, present) = (Notes::of(self.from), Notes::of(self.to), Notes::of(target));
         for (id, change) in self.notes() {
-            let sides = Sides { base: base.first(id), newer: newer.first(id), target: present.first(id) };
+            let before = base.first(id);
+            let sides = Sides { base: before, newer: newer.first(id), target: present.heir(id, before) };
             let changes = sides.settle(id, change, self, target, &mut losses, &mut waiting);
             if !changes.is_empty() {
                 steps.push(Step { id: id.clone(), changes });

@@ -13,7 +13,7 @@ use crate::document::Document;
 use crate::text::{Line, Span};
 
 use super::apply::Applied;
-use super::changes::{ChangeSet, NoteChange, Notes, said};
+use super::changes::{ChangeSet, NoteChange, Notes, is_spelled_alike, said};
 
 /// Where a version of a file came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -123,11 +123,10 @@ impl Base {
             let (before, after) = (line.document(index - 1)?, line.document(index)?);
             let mut changes = ChangeSet::between(&before, &after);
             changes.keep_standing(&head);
-            if changes.notes().is_empty() {
-                continue; // taken back since: there is nothing of it to have seen
-            }
-            if carries(file, &changes) {
-                return base(index, Why::Carries);
+            match sight(file, &changes) {
+                Some(true) => return base(index, Why::Carries),
+                Some(false) => {}
+                None => continue,
             }
             if versions[index].origin == Origin::CarriedOver {
                 return base(first_missed.map_or(newest, |missed: usize| missed - 1), Why::Insists);
@@ -204,18 +203,29 @@ fn only_removes(newest: &Document, file: &Document) -> bool {
         && changes.notes().iter().all(|(_, change)| matches!(change, NoteChange::Removed(_)))
 }
 
-/// Whether `file` carries a value, a note or an absence that came with these changes.
-fn carries(file: &Document, changes: &ChangeSet<'_>) -> bool {
+/// Whether the author of `file` has seen these changes: a value or a note of theirs is in
+/// it. `None` if it says nothing about that: they were all taken back since, or it only
+/// lacks what they took out, as it also does if it is older than that.
+fn sight(file: &Document, changes: &ChangeSet<'_>) -> Option<bool> {
     let (notes, spelled) = (Notes::of(file), Notes::of(changes.to));
-    changes.notes().iter().any(|(id, change)| match (change, notes.first(id)) {
-        (NoteChange::Added(_), present) => present.is_some(),
-        (NoteChange::Removed(_), present) => present.is_none() && file.is_absent(id),
-        (NoteChange::Changed(fields), Some(present)) => {
-            fields.iter().any(|(field, change)| change.to.is_some() && said(present, field) == change.to)
+    let mut sight = None;
+    for (id, change) in changes.notes() {
+        let is_there = match (change, notes.first(id)) {
+            (NoteChange::Added(_), present) => present.is_some(),
+            (NoteChange::Removed(_), None) => continue,
+            (NoteChange::Removed(_), Some(_)) => false,
+            (NoteChange::Changed(fields), Some(present)) => {
+                fields.iter().any(|(field, change)| change.to.is_some() && said(present, field) == change.to)
+            }
+            (NoteChange::Respelled, Some(present)) => {
+                spelled.first(id).is_some_and(|spelled| is_spelled_alike(spelled, present))
+            }
+            (NoteChange::Changed(_) | NoteChange::Respelled, None) => false,
+        };
+        if is_there {
+            return Some(true);
         }
-        (NoteChange::Respelled, Some(present)) => {
-            spelled.first(id).is_some_and(|spelled| spelled.own_bytes() == present.own_bytes())
-        }
-        (NoteChange::Changed(_) | NoteChange::Respelled, None) => false,
-    })
+        sight = Some(false);
+    }
+    sight
 }

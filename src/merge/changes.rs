@@ -60,7 +60,7 @@ impl<'a> ChangeSet<'a> {
                     let changed = differences(old, note);
                     if !changed.is_empty() {
                         notes.push((id.into_owned(), NoteChange::Changed(changed)));
-                    } else if old.own_bytes() != note.own_bytes() {
+                    } else if !is_spelled_alike(old, note) {
                         notes.push((id.into_owned(), NoteChange::Respelled));
                     }
                 }
@@ -91,7 +91,7 @@ impl<'a> ChangeSet<'a> {
                 !fields.is_empty()
             }
             (NoteChange::Respelled, Some(present)) => {
-                spelled.first(id).is_some_and(|spelled| spelled.own_bytes() == present.own_bytes())
+                spelled.first(id).is_some_and(|spelled| is_spelled_alike(spelled, present))
             }
             (NoteChange::Changed(_) | NoteChange::Respelled, None) => false,
         });
@@ -128,6 +128,17 @@ impl<'a> Notes<'a> {
     pub(super) fn first(&self, id: &str) -> Option<Note<'a>> {
         self.document.note(id).or_else(|| self.unnamed.get(id).copied())
     }
+
+    /// Of several notes with one id the one that says what the id said before, else the
+    /// first.
+    pub(super) fn heir(&self, id: &str, before: Option<Note<'_>>) -> Option<Note<'a>> {
+        let first = self.first(id)?;
+        let Some(before) = before.filter(|before| before.content() != first.content()) else {
+            return Some(first);
+        };
+        let is_heir = |note: &Note<'_>| note.id() == Some(id) && note.content() == before.content();
+        Some(self.document.notes().find(is_heir).unwrap_or(first))
+    }
 }
 
 /// What a field says, apart from how it is spelled; `None` if it is absent.
@@ -160,7 +171,13 @@ pub(super) fn fields_of(one: Note<'_>, other: Note<'_>) -> BTreeSet<Field> {
 
 /// Whether two notes stand there in the same bytes and mean the same by them.
 fn is_same_text(old: Note<'_>, new: Note<'_>) -> bool {
-    old.kind() == new.kind() && old.form() == new.form() && old.own_bytes() == new.own_bytes()
+    old.kind() == new.kind() && old.form() == new.form() && is_spelled_alike(old, new)
+}
+
+/// Whether two notes have the same bytes. A last line without its end is the same line.
+pub(super) fn is_spelled_alike(one: Note<'_>, other: Note<'_>) -> bool {
+    let (one, other) = (one.own_bytes(), other.own_bytes());
+    one == other || one.trim_end_matches(['\r', '\n']) == other.trim_end_matches(['\r', '\n'])
 }
 
 fn differences(old: Note<'_>, new: Note<'_>) -> BTreeMap<Field, FieldChange> {

@@ -4,11 +4,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::document::{Change, Document, Form, Note, State};
+use crate::document::{Change, Document, Field, Form, NewNote, Note, State};
 use crate::export::{Exported, single};
 use crate::merge::{Applied, ChangeSet, NoteChange, Origin, VersionLine};
 
-use super::ids::set_id;
+use super::ids::adopt_from;
 
 /// What the layer is to say after such a save; `None` if `file` is none, or if the layer
 /// had nothing that the form cannot say.
@@ -20,22 +20,21 @@ pub(super) fn restore<L: VersionLine>(
     if !is_export(file) || is_export(head) {
         return Ok(None);
     }
-    let head = &adopt_ids(file, head);
-    let ids: BTreeSet<&str> = file.notes().filter_map(Note::id).collect();
-    // What the program would have written had it read the layer as it is now.
-    let now = exported(head, |note| note.id().is_some_and(|id| ids.contains(id)), Some(file));
+    // A note without an id in the layer that pi has given one is the same note.
+    let head = &adopt_from(file, head);
     // What it changed is what differs from its last save; from the first one on it can only
     // be known which notes it had.
     let last = line.versions().iter().rposition(|version| version.origin == Origin::Export);
     let changed = match last {
         Some(index) => {
             let last = line.document(index)?;
-            let all = exported(head, |note| note.id().is_some_and(|id| last.note(id).is_some()), Some(file));
-            let merged = ChangeSet::between(&last, file).apply(&all);
-            carry(head, &all, merged)
+            let now = exported(head, |id| last.note(id).is_some());
+            let (before, after) = (lengthened(&last, head, &last), lengthened(file, head, &last));
+            carry(head, &now, ChangeSet::between(&before, &now).apply(&after))
         }
         None => {
-            carry(head, &now, Applied { document: file.clone(), losses: Vec::new(), waiting: Vec::new() })
+            let now = exported(head, |id| file.note(id).is_some());
+            carry(head, &now, Applied::unchanged(&without_stale(file, head, &now, line)?))
         }
     };
     Ok(Some(changed))
@@ -71,28 +70,67 @@ fn exported_text<'a>(notes: impl Iterator<Item = Note<'a>>) -> Option<String> {
     single(&all).ok()
 }
 
-/// The layer as pi would write it, of the notes chosen. A text of several lines is, as pi
-/// has it, its first line, where `file` has it so.
-fn exported(head: &Document, choose: impl Fn(Note<'_>) -> bool, file: Option<&Document>) -> Document {
-    let text = exported_text(head.notes().filter(|note| note.state() == State::Good && choose(*note)));
-    let mut document = Document::parse(text.unwrap_or_default());
-    let Some(file) = file else { return document };
+/// The layer as the program would write it had it read it as it is, of the notes chosen.
+fn exported(head: &Document, choose: impl Fn(&str) -> bool) -> Document {
+    let is_chosen = |note: &Note<'_>| note.state() == State::Good && note.id().is_some_and(&choose);
+    Document::parse(exported_text(head.notes().filter(is_chosen)).unwrap_or_default())
+}
+
+/// A save with the lines of its texts that the program never knew: it has read only the first
+/// line of each, as `known` shows. What it makes of that line is what it changed.
+fn lengthened(save: &Document, head: &Document, known: &Document) -> Document {
     let mut changes = Vec::new();
-    for note in document.notes() {
-        let Some(theirs) = note.id().and_then(|id| file.note(id)) else { continue };
-        for field in [crate::document::Field::Content, crate::document::Field::Evidence] {
-            let (full, short) =
-                (note.get(&field).unwrap_or_default(), theirs.get(&field).unwrap_or_default());
-            let first = full.lines().next().unwrap_or("").trim();
-            if full != short && first == short {
-                changes.push(Change::Set { note: note.index(), field, text: short.into_owned() });
+    for note in save.notes() {
+        let Some((full, known)) = note.id().and_then(|id| head.note(id).zip(known.note(id))) else {
+            continue;
+        };
+        for field in [Field::Content, Field::Evidence] {
+            let said = |note: Note<'_>| note.get(&field).unwrap_or_default().into_owned();
+            let (full, known, own) = (said(full), said(known), said(note));
+            if let Some((first, rest)) = full.split_once('\n')
+                && first.trim() == known
+            {
+                changes.push(Change::Set { note: note.index(), field, text: format!("{own}\n{rest}") });
             }
         }
     }
-    if let Ok(shortened) = document.apply(&changes) {
-        document = shortened;
+    save.apply(&changes).unwrap_or_else(|_| save.clone())
+}
+
+/// A first save as the program would have made it had it read the layer as it is: a note that
+/// it writes as an earlier version had it is not one that it changed.
+fn without_stale<L: VersionLine>(
+    file: &Document,
+    head: &Document,
+    now: &Document,
+    line: &L,
+) -> Result<Document, L::Error> {
+    let save = lengthened(file, head, file);
+    let mut changed = changed_ids(now, &save);
+    let mut stale = Vec::new();
+    for index in (0..line.versions().len().saturating_sub(1)).rev() {
+        if changed.is_empty() {
+            break;
+        }
+        let version = line.document(index)?;
+        let then = exported(&version, |id| changed.contains(id));
+        let differing = changed_ids(&then, &lengthened(file, &version, file));
+        let is_same = |id: &String| then.note(id).is_some() && !differing.contains(id);
+        let (same, other) = changed.into_iter().partition(is_same);
+        stale.extend::<BTreeSet<String>>(same);
+        changed = other;
     }
-    document
+    let as_now = stale.iter().filter_map(|id| save.note(id).zip(now.note(id)));
+    let changes: Vec<Change> =
+        as_now.map(|(stale, now)| Change::Respell { note: stale.index(), with: NewNote::of(now) }).collect();
+    Ok(save.apply(&changes).unwrap_or(save))
+}
+
+/// The notes that both have and that say something else.
+fn changed_ids(from: &Document, to: &Document) -> BTreeSet<String> {
+    let changes = ChangeSet::between(from, to);
+    let changed = changes.notes().iter().filter(|(_, change)| matches!(change, NoteChange::Changed(_)));
+    changed.map(|(id, _)| id.clone()).collect()
 }
 
 /// Makes the changes from `before` to `after.document`, both in pi's form, in the layer.
@@ -113,22 +151,4 @@ fn carry(head: &Document, before: &Document, after: Applied) -> Applied {
     applied.losses.extend(after.losses);
     applied.waiting.extend(after.waiting);
     applied
-}
-
-/// A note without an id in the layer that pi has given one: the same note.
-fn adopt_ids(file: &Document, head: &Document) -> Document {
-    let mut changes = Vec::new();
-    let mut taken = BTreeSet::new();
-    for note in head.notes().filter(|note| note.id().is_none() && note.state() == State::Good) {
-        let same = file.notes().find(|theirs| {
-            theirs.id().is_some_and(|id| head.note(id).is_none() && !taken.contains(id))
-                && theirs.kind() == note.kind()
-                && theirs.content() == note.content()
-        });
-        if let Some(id) = same.and_then(Note::id) {
-            taken.insert(id);
-            changes.push(set_id(note, id));
-        }
-    }
-    head.apply(&changes).unwrap_or_else(|_| head.clone())
 }

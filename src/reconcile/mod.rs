@@ -103,6 +103,8 @@ pub struct Settled {
     pub put_back: Vec<String>,
     /// Notes that got an id: what they were called, and the id.
     pub named: Vec<(String, String)>,
+    /// The notes that are gone by `steps`, with what the header of the layer gave them.
+    pub left: Vec<(String, String)>,
     /// Notes that came from another layer; see [`Self::arrive`].
     pub arrived: BTreeSet<String>,
     /// Git's conflict markers stand in the file.
@@ -141,16 +143,31 @@ pub fn reconcile<L: VersionLine>(
         carried: Vec::new(),
         put_back: Vec::new(),
         named: Vec::new(),
+        left: Vec::new(),
         arrived: BTreeSet::new(),
         is_conflicted: false,
     };
     if newest.is_some() && !facts.by_git {
+        // A file that is gone or empty was saved by nobody who had anything before his eyes.
+        if file.source().trim().is_empty()
+            && let Some(held) = loss(seen, file, &head, known.view, facts)
+        {
+            return Ok(set_aside(file, &head, known, Reason::Held, Some(held)));
+        }
+        if facts.writing != Writing::Waits {
+            settled.document = ids::adopt(file, known.line)?;
+        }
+        let file = settled.document.clone();
+        let file = &file;
         if let Some(applied) = export::restore(file, &head, known.line)? {
             settled.origin = Some(Origin::Export);
             settled.take_over(file, applied.document, applied.losses);
+            // Nobody's stale save was mended, so nobody can insist.
+            settled.merged = Origin::Online;
         } else {
             settled.base = Base::choose(file, known.line)?;
-            if let Some(base) = settled.base
+            let is_stale = settled.base.filter(|_| !facts.accept);
+            if let Some(base) = is_stale
                 && let Some(applied) = base.carry_over(file, known.line)?
             {
                 settled.take_over(file, applied.document, applied.losses);
@@ -168,6 +185,7 @@ pub fn reconcile<L: VersionLine>(
     }
     if newest.is_some() {
         settled.steps = steps(&head, &settled.document, known.view);
+        settled.left = view::left(&settled.steps, &head, known.view);
     }
     let own = settled.document.clone();
     settled.let_wait(file, known, facts);
@@ -178,9 +196,10 @@ pub fn reconcile<L: VersionLine>(
 
 impl Settled {
     /// Takes a note, new here, for one that left another layer: what it said there is what
-    /// it said before. `seen` is what its mover had before his eyes, if that was older than
-    /// `before`; what came online since goes along.
-    pub fn arrive(&mut self, id: &str, before: &str, seen: Option<&str>) {
+    /// it said before, and `whose` says that with what its layer gave it. `seen` is what its
+    /// mover had before his eyes, if that was older than `before`; what came online since goes
+    /// along.
+    pub fn arrive(&mut self, id: &str, before: &str, whose: &str, seen: Option<&str>) {
         if let Some(seen) = seen.filter(|seen| *seen != before) {
             let (from, to) = (Document::parse(seen), Document::parse(before));
             let applied = ChangeSet::between(&from, &to).apply(&self.document);
@@ -190,12 +209,16 @@ impl Settled {
                 self.carried.push(id.to_owned());
             }
         }
-        if let Some(step) = self.steps.iter_mut().find(|step| step.id == id) {
-            step.before = Some(before.to_owned());
-            step.after = self.document.note(id).map(Note::snippet).or_else(|| step.after.take());
+        let after = self.document.note(id).map(Note::snippet);
+        match self.steps.iter_mut().find(|step| step.id == id) {
+            Some(step) => {
+                step.before = Some(before.to_owned());
+                step.after = after.or_else(|| step.after.take());
+            }
+            None => self.steps.push(Step { id: id.to_owned(), before: Some(before.to_owned()), after }),
         }
         self.arrived.insert(id.to_owned());
-        self.view.arrive(id, before, &self.document);
+        self.view.arrive(id, whose, &self.document);
     }
 
     fn take_over(&mut self, file: &Document, document: Document, losses: Vec<Loss>) {
@@ -249,9 +272,11 @@ impl Settled {
     /// A note that was taken out of the file while online changes of it waited is kept with
     /// these.
     fn archive_with_online_version<L>(&mut self, known: &Known<'_, L>) {
-        let Some((_, to)) = known.waiting else { return };
+        let Some((from, to)) = known.waiting else { return };
+        let changes = ChangeSet::between(from, to);
         for step in self.steps.iter_mut().filter(|step| step.after.is_none()) {
-            if let Some(note) = to.note(&step.id) {
+            let is_changed = changes.notes().iter().any(|(id, _)| *id == step.id);
+            if let Some(note) = to.note(&step.id).filter(|_| is_changed) {
                 step.before = Some(note.snippet());
             }
         }
@@ -279,6 +304,7 @@ fn set_aside<L>(
         carried: Vec::new(),
         put_back: Vec::new(),
         named: Vec::new(),
+        left: Vec::new(),
         arrived: BTreeSet::new(),
         is_conflicted: reason == Reason::Conflicted,
     }
@@ -299,7 +325,13 @@ fn loss(seen: Seen<'_>, after: &Document, head: &Document, view: &View, facts: &
 
 /// What happened to the notes between two versions, from the point of view of what counts.
 pub fn steps(head: &Document, after: &Document, view: &View) -> Vec<Step> {
-    let before = |id: &str| view::known(id, head, view).map(Note::snippet);
+    // As it counted: with the isolation that the file may have left out.
+    let before = |id: &str| {
+        let stand_in = view.stand_in(id).filter(|stand_in| stand_in.reason != Reason::Waiting);
+        stand_in
+            .map(|stand_in| stand_in.text.clone())
+            .or_else(|| head.notes().find(|note| crate::effective::id_of(*note) == id).map(Note::snippet))
+    };
     let changes = ChangeSet::between(head, after);
     let mut steps: Vec<Step> = Vec::new();
     for (id, change) in changes.notes() {
@@ -316,9 +348,7 @@ pub fn steps(head: &Document, after: &Document, view: &View) -> Vec<Step> {
         let now = after.notes().find(|note| crate::effective::id_of(*note) == *id);
         let before = match change {
             NoteChange::Added(_) => None,
-            _ => before(id).or_else(|| {
-                head.notes().find(|note| crate::effective::id_of(*note) == *id).map(Note::snippet)
-            }),
+            _ => before(id),
         };
         let after = match change {
             NoteChange::Removed(_) => None,
@@ -326,11 +356,23 @@ pub fn steps(head: &Document, after: &Document, view: &View) -> Vec<Step> {
         };
         steps.push(Step { id: id.clone(), before, after });
     }
-    // Notes that counted without standing in the newest version as such.
-    for stand_in in view.stand_ins.iter().filter(|stand_in| stand_in.reason != Reason::Waiting) {
-        let is_known = head.note(&stand_in.id).is_some() || steps.iter().any(|step| step.id == stand_in.id);
-        if !is_known && after.is_absent(&stand_in.id) {
-            steps.push(Step { id: stand_in.id.clone(), before: Some(stand_in.text.clone()), after: None });
+    // Notes that counted without being readable in the newest version.
+    let unreadable = |stand_in: &&StandIn| {
+        !matches!(stand_in.reason, Reason::Waiting | Reason::Isolation)
+            && head.note(&stand_in.id).is_none_or(|note| note.state() != State::Good)
+    };
+    for stand_in in view.stand_ins.iter().filter(unreadable) {
+        let now = after.note(&stand_in.id).filter(|note| note.state() == State::Good).map(Note::snippet);
+        let is_changed = match &now {
+            Some(now) => {
+                let (then, now) = (Document::parse(stand_in.text.as_str()), Document::parse(now.as_str()));
+                !ChangeSet::between(&then, &now).is_empty()
+            }
+            None => after.is_absent(&stand_in.id),
+        };
+        if is_changed {
+            steps.retain(|step| step.id != stand_in.id);
+            steps.push(Step { id: stand_in.id.clone(), before: Some(stand_in.text.clone()), after: now });
         }
     }
     steps

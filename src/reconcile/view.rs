@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::document::{Change, Document, Field, Note, State};
 use crate::merge::{ChangeSet, NoteChange};
 
-use super::isolation;
+use super::{Step, isolation};
 
 /// The keys whose absence is no change.
 const ISOLATION: [Field; 3] = [Field::Model, Field::Scope, Field::Project];
@@ -177,7 +177,7 @@ impl View {
     }
 
     /// A note that came from another layer is still whose it was, unless it says otherwise.
-    pub(super) fn arrive(&mut self, id: &str, before: &str, document: &Document) {
+    pub fn arrive(&mut self, id: &str, before: &str, document: &Document) {
         let before = Document::parse(before);
         let Some((note, known)) = document.note(id).zip(before.notes().next()) else { return };
         // The place decides about the scope.
@@ -202,8 +202,10 @@ impl View {
                     let Some(note) = to.note(id) else { continue };
                     // What the file's author changed in the same note counts as well.
                     let text = match file.note(id).filter(|note| note.state() == State::Good) {
-                        Some(_) => {
-                            let applied = ChangeSet::between(from, to).apply(file);
+                        Some(present) => {
+                            // Alone, as a file in conflict takes no edit anywhere.
+                            let own = Document::parse(said_in_full(present));
+                            let applied = ChangeSet::between(from, to).apply(&own);
                             applied.document.note(id).map_or_else(|| note.snippet(), said_in_full)
                         }
                         None => said_in_full(note),
@@ -257,6 +259,16 @@ impl Parsed {
         let stand_in = self.documents.get(id).and_then(|document| document.notes().next());
         stand_in.or_else(|| head.note(id).filter(|note| note.state() == State::Good))
     }
+}
+
+/// The notes that are gone, in full.
+pub(super) fn left(steps: &[Step], head: &Document, view: &View) -> Vec<(String, String)> {
+    let gone = steps.iter().filter(|step| step.after.is_none());
+    gone.filter_map(|step| {
+        let in_full = known(&step.id, head, view).map(said_in_full);
+        Some((step.id.clone(), in_full.or_else(|| step.before.clone())?))
+    })
+    .collect()
 }
 
 /// A note as it counts, if only the newest version knows it.

@@ -1,7 +1,7 @@
 //! Layers and their lines of versions: one for every path below every root, so that two
 //! work trees of one repository have two.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::{Hash, StoreError, Tx, bytes};
 
@@ -94,8 +94,18 @@ impl Tx<'_> {
         Ok(LayerRow { id: LayerId(id), stamp: None, seen: None, view: None, waiting: None })
     }
 
+    /// All layers of a root, with their paths.
+    pub fn layers(&self, root: &Path) -> Result<Vec<(PathBuf, LayerRow)>, StoreError> {
+        use std::os::unix::ffi::OsStringExt as _;
+        let sql = format!("SELECT {COLUMNS}, path FROM layer WHERE root = ? ORDER BY id");
+        self.all(&sql, [bytes(root)], |found| {
+            let path: Vec<u8> = found.get(8)?;
+            Ok((std::ffi::OsString::from_vec(path).into(), row(found)?))
+        })
+    }
+
     /// The path of a layer.
-    pub fn path_of(&self, layer: LayerId) -> Result<std::path::PathBuf, StoreError> {
+    pub fn path_of(&self, layer: LayerId) -> Result<PathBuf, StoreError> {
         use std::os::unix::ffi::OsStringExt as _;
         let path: Option<Vec<u8>> =
             self.one("SELECT path FROM layer WHERE id = ?", [layer.0], |row| row.get(0))?;

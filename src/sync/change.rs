@@ -248,6 +248,7 @@ impl Session {
                 tx.put_layer(&row)
             })
             .map_err(SyncError::Store)?;
+        self.marks.put_known(&self.root, &place);
         Ok(Changed { wrote: Wrote::Nothing, before, after, waits: Some(waits) })
     }
 
@@ -311,6 +312,8 @@ impl Session {
         if is_plain {
             let hash = Some(Hash::of(after.source()));
             self.marks.put(&self.root, &place, hash, stamp_of(&layer.path), batch.at);
+        } else {
+            self.marks.put_known(&self.root, &place);
         }
         Ok(())
     }

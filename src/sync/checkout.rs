@@ -1,6 +1,7 @@
 //! What git has to do with a file: asked with git itself, which knows filters and line ends.
 //! Nothing here changes a repository.
 
+use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -8,14 +9,14 @@ use crate::files::{Found, final_target};
 use crate::workspace::WorkTree;
 
 /// Whether what a path holds now was put there by git: the file is the blob at HEAD, or it
-/// is gone and HEAD has none.
-pub(super) fn is_put_by_git(path: &Path, found: &Found<String>, was_committed: bool) -> bool {
+/// is gone, HEAD has none, and git has what was in it.
+pub(super) fn is_put_by_git(path: &Path, found: &Found<String>, before: &str) -> bool {
     let Ok(target) = final_target(path) else { return false };
     let Some(tree) = WorkTree::around(&target) else { return false };
     match found {
         Found::Content(_) => is_at_head(&tree, &target) && is_as_at_head(&tree, &target),
         // An untracked file that is gone was not taken away by a checkout.
-        Found::Absent => was_committed && !is_at_head(&tree, &target),
+        Found::Absent => !is_at_head(&tree, &target) && has_blob(&tree, &target, before),
     }
 }
 
@@ -31,6 +32,18 @@ pub(super) fn is_at_head(tree: &WorkTree, file: &Path) -> bool {
 fn is_as_at_head(tree: &WorkTree, file: &Path) -> bool {
     let flags = ["diff", "--quiet", "--no-ext-diff", "--no-textconv", "HEAD", "--"];
     succeeds(git(tree).args(flags).arg(file))
+}
+
+/// Whether git has a blob of what a file said.
+fn has_blob(tree: &WorkTree, file: &Path, text: &str) -> bool {
+    let Ok(inner) = file.strip_prefix(&tree.root) else { return false };
+    let mut hash = git(tree);
+    hash.args(["hash-object", "--stdin", "--path"]).arg(inner).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let Ok(mut child) = hash.spawn() else { return false };
+    let has_taken = child.stdin.take().is_some_and(|mut input| input.write_all(text.as_bytes()).is_ok());
+    let Ok(done) = child.wait_with_output() else { return false };
+    let name = String::from_utf8_lossy(&done.stdout).trim().to_owned();
+    has_taken && done.status.success() && succeeds(git(tree).args(["cat-file", "-e", &name]))
 }
 
 fn git(tree: &WorkTree) -> Command {

@@ -64,6 +64,8 @@ impl Session {
                 let hash = (work.wrote || work.looked.found != Found::Absent).then(|| Hash::of(text));
                 let stamp = if work.wrote { stamp_of(&work.layer.path) } else { work.looked.stamp };
                 self.marks.put(&self.root, &work.place, hash, stamp, batch.at);
+            } else if work.settled.is_some() {
+                self.marks.put_known(&self.root, &work.place);
             }
         }
         Ok(())
@@ -99,7 +101,8 @@ impl Session {
             (!settled.view.is_plain()).then(|| serde_json::to_string(&settled.view).unwrap_or_default());
         row.waiting = keep_waiting(tx, settled.waiting.as_ref(), &settled.document)?;
         // Looked at again once it can be written: notes may still lack their ids.
-        let is_blocked = matches!(work.waits, Some(Waits::Git(_) | Waits::Editor | Waits::Unwritable));
+        let is_blocked =
+            matches!(work.waits, Some(Waits::Conflict | Waits::Git(_) | Waits::Editor | Waits::Unwritable));
         let is_blocked = is_blocked || !work.by_git && lacks_ids(&settled.document);
         let is_there = work.wrote || work.looked.found != Found::Absent;
         row.seen = (!is_blocked && is_there).then(|| Hash::of(settled.document.source()));

@@ -1,6 +1,8 @@
 //! Marks: one small file a layer in the state folder that says "with this text the file says
 //! all that counts", so that `render` need not open the store. A cache: any may be missing.
 //!
+//! Where the file does not, a mark tells that the store knows the layer.
+//!
 //! A mark is taken away before the store is told something else, and put there after, both
 //! under the root's lock; so a mark never vouches for what the store knows better.
 
@@ -19,6 +21,8 @@ pub(super) struct Marks {
 
 /// What a mark says of a file that does not exist.
 const ABSENT: &str = "absent";
+/// What a mark says of a layer of which the store knows better.
+const KNOWN: &str = "known";
 
 impl Marks {
     /// Below the state folder.
@@ -54,6 +58,11 @@ impl Marks {
         is_same && is_settled || looked.hash().is_some_and(|found| found.to_string() == hash)
     }
 
+    /// Whether there is a mark at all, which is of a layer that was seen.
+    pub(super) fn has(&self, root: &Path, layer: &Path) -> bool {
+        self.path(root, &place_of(layer)).exists()
+    }
+
     /// Takes a mark away; to be done before the store learns what it would deny.
     pub(super) fn take(&self, root: &Path, place: &Path) {
         // Not there is as good. One that cannot be removed is a state folder that cannot be
@@ -74,10 +83,19 @@ impl Marks {
             (None, _) => format!("{ABSENT}\n"),
             (Some(_), None) => return,
         };
+        self.write(root, place, &mark);
+    }
+
+    /// Puts a mark that vouches for nothing.
+    pub(super) fn put_known(&self, root: &Path, place: &Path) {
+        self.write(root, place, &format!("{KNOWN}\n"));
+    }
+
+    fn write(&self, root: &Path, place: &Path, mark: &str) {
         let path = self.path(root, place);
         // A torn mark has too few words, or a hash that fits nothing.
-        if fs::write(&path, &mark).is_err() && fs::create_dir_all(&self.folder).is_ok() {
-            let _ = fs::write(&path, &mark);
+        if fs::write(&path, mark).is_err() && fs::create_dir_all(&self.folder).is_ok() {
+            let _ = fs::write(&path, mark);
         }
     }
 }

@@ -211,6 +211,11 @@ impl Session {
         &self.root
     }
 
+    /// Whether a layer was ever seen at a path.
+    pub fn knows(&self, path: &Path) -> bool {
+        self.store.read().layer(&self.root, &place_of(path)).is_ok_and(|row| row.is_some())
+    }
+
     /// Brings layers and store together. The layers are those of one work tree: only
     /// between them are moves looked for.
     pub fn pass(
@@ -324,7 +329,8 @@ impl Session {
         let hash = work.looked.hash();
         let view = view_of(work.row.as_ref());
         let waiting = waiting_of(&self.store, work.row.as_ref())?;
-        let is_seen = work.row.as_ref().is_some_and(|row| row.seen == hash);
+        // A row without a hash may be of a file that was there and is to be looked at again.
+        let is_seen = hash.is_some() && work.row.as_ref().is_some_and(|row| row.seen == hash);
         let must_take = options.accept && view.held.is_some();
         if is_seen && waiting.is_none() && !must_take {
             return Ok(None);
@@ -333,10 +339,10 @@ impl Session {
             StoredLine::of(&self.store, work.row.as_ref().map(|row| row.id), Hash::of(work.file.source()))?;
         let head = line.head()?;
         let is_new = head.as_ref().is_none_or(|head| head.source() != work.file.source());
-        let was_committed = line.rows.last().is_some_and(|row| row.origin == "git");
         let by_git = is_new
-            && head.is_some()
-            && checkout::is_put_by_git(&work.layer.path, &work.looked.found, was_committed);
+            && head.as_ref().is_some_and(|head| {
+                checkout::is_put_by_git(&work.layer.path, &work.looked.found, head.source())
+            });
         let under_way = WorkTree::around(&work.layer.path).and_then(|tree| tree.under_way());
         let blocked = work
             .waits
@@ -450,7 +456,10 @@ fn arrivals(works: &mut [Work], store: &Store) -> Result<(), StoreError> {
         for step in settled.steps.iter().filter(|step| step.after.is_none()) {
             let to = works.iter().position(|other| {
                 other.settled.as_ref().is_some_and(|settled| {
-                    settled.steps.iter().any(|there| there.id == step.id && there.before.is_none())
+                    // In a layer that was never seen nothing is new, as far as is known.
+                    let is_first = other.versions.is_empty() && settled.document.note(&step.id).is_some();
+                    is_first
+                        || settled.steps.iter().any(|there| there.id == step.id && there.before.is_none())
                 })
             });
             if let Some(to) = to.filter(|to| *to != from) {
@@ -464,6 +473,8 @@ fn arrivals(works: &mut [Work], store: &Store) -> Result<(), StoreError> {
         else {
             continue;
         };
+        let whose =
+            left.left.iter().find(|(it, _)| *it == id).map_or_else(|| before.clone(), |it| it.1.clone());
         // What the mover had before his eyes, if that was an older version.
         let seen = match left.base {
             Some(base) if base.why != Why::NothingOnline && base.why != Why::Meant => {
@@ -474,7 +485,7 @@ fn arrivals(works: &mut [Work], store: &Store) -> Result<(), StoreError> {
             _ => None,
         };
         if let Some(arrived) = &mut works[to].settled {
-            arrived.arrive(&id, &before, seen.as_deref());
+            arrived.arrive(&id, &before, &whose, seen.as_deref());
         }
         if let Some(left) = &mut works[from].settled {
             left.steps.retain(|step| step.id != id);
@@ -511,6 +522,7 @@ impl Work {
         report.wrote = self.wrote;
         let Some(settled) = self.settled else {
             report.view = view_of(self.row.as_ref());
+            report.waits = report.waits.take().or(report.view.held.map(Waits::Held));
             return;
         };
         report.is_news = self.is_news;

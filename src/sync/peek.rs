@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::document::Document;
 use crate::files::Found;
-use crate::reconcile::{Facts, Known, Seen, View, Writing, reconcile};
+use crate::reconcile::{Facts, Known, Seen, Settled, View, Writing, reconcile};
 use crate::store::{Hash, LayerRow, StatePlace, Store, StoreError};
 use crate::workspace::{LayerRef, WorkspaceError};
 
@@ -27,6 +27,26 @@ pub struct Peeked {
     pub view: View,
     /// Why the file could not be read; then the last good notes count.
     pub error: Option<WorkspaceError>,
+    /// Notes that a pass would find gone, with what the layer's header gave them.
+    pub left: Vec<(String, String)>,
+    /// Notes that a pass would find new; none if all are, as the layer was never seen.
+    pub came: Option<Vec<String>>,
+}
+
+impl Peeked {
+    /// A layer of which the file says all there is to say, or the view does.
+    const fn new(exists: bool, document: Document, view: View) -> Self {
+        Self { exists, document, view, error: None, left: Vec::new(), came: Some(Vec::new()) }
+    }
+
+    /// Notes that came from other layers since the last pass are still whose they were.
+    pub fn arrive<'a>(&mut self, left: impl Iterator<Item = &'a (String, String)>) {
+        for (id, text) in left {
+            if self.came.as_ref().is_none_or(|came| came.contains(id)) {
+                self.view.arrive(id, text, &self.document);
+            }
+        }
+    }
 }
 
 /// Reads layers below one root as they count.
@@ -58,6 +78,11 @@ impl Peeker {
         }
     }
 
+    /// Whether a layer was ever seen at a path, as far as can be told without the store.
+    pub fn knows(&self, path: &Path) -> bool {
+        self.marks.as_ref().is_some_and(|marks| marks.has(&self.root, path))
+    }
+
     /// Reads a layer as it counts.
     pub fn layer(&self, layer: &LayerRef) -> Result<Peeked, WorkspaceError> {
         let looked = match Looked::at(layer) {
@@ -74,14 +99,20 @@ impl Peeker {
             Found::Absent => Document::parse(""),
         };
         let Some((store, row)) = row else {
-            return Ok(Peeked { exists, document, view: View::default(), error: None });
+            let mut peeked = Peeked::new(exists, document, View::default());
+            peeked.came = peeked.came.filter(|_| is_vouched);
+            return Ok(peeked);
         };
-        if row.seen == hash {
-            return Ok(Peeked { exists, document, view: view_of(Some(&row)), error: None });
+        if hash.is_some() && row.seen == hash {
+            return Ok(Peeked::new(exists, document, view_of(Some(&row))));
         }
         let broken = |error: StoreError| WorkspaceError::Store { problem: error.to_string() };
-        let (document, view) = dry_run(store, layer, &row, exists, &document).map_err(broken)?;
-        Ok(Peeked { exists, document, view, error: None })
+        let settled = dry_run(store, layer, &row, exists, &document).map_err(broken)?;
+        let came = settled.steps.iter().filter(|step| step.before.is_none()).map(|step| step.id.clone());
+        let came = Some(came.collect());
+        let mut peeked = Peeked::new(exists, settled.document, settled.view);
+        (peeked.left, peeked.came) = (settled.left, came);
+        Ok(peeked)
     }
 
     fn row(&self, layer: &LayerRef) -> Result<Option<(&Store, LayerRow)>, WorkspaceError> {
@@ -93,14 +124,16 @@ impl Peeker {
 
     /// A layer that cannot be read keeps its last good notes.
     fn unavailable(&self, layer: &LayerRef, error: WorkspaceError) -> Result<Peeked, WorkspaceError> {
-        if matches!(error, WorkspaceError::Refused { .. } | WorkspaceError::Store { .. }) {
+        if error.is_refusal() || matches!(error, WorkspaceError::Store { .. }) {
             return Err(error);
         }
         let Some((store, row)) = self.row(layer).ok().flatten() else { return Err(error) };
         let line = StoredLine::of(store, Some(row.id), Hash::of(""));
         let Some(head) = line.ok().and_then(|line| line.head().ok().flatten()) else { return Err(error) };
         let view = View::unavailable(&head, &view_of(Some(&row)));
-        Ok(Peeked { exists: true, document: Document::parse(""), view, error: Some(error) })
+        let mut peeked = Peeked::new(true, Document::parse(""), view);
+        peeked.error = Some(error);
+        Ok(peeked)
     }
 }
 
@@ -111,17 +144,16 @@ fn dry_run(
     row: &LayerRow,
     exists: bool,
     document: &Document,
-) -> Result<(Document, View), StoreError> {
+) -> Result<Settled, StoreError> {
     let line = StoredLine::of(store, Some(row.id), Hash::of(document.source()))?;
     let head = line.head()?;
     let is_new = head.as_ref().is_some_and(|head| head.source() != document.source());
     let found = if exists { Found::Content(String::new()) } else { Found::Absent };
-    let was_committed = line.rows.last().is_some_and(|row| row.origin == "git");
-    let by_git = is_new && checkout::is_put_by_git(&layer.path, &found, was_committed);
+    let by_git = is_new
+        && head.as_ref().is_some_and(|head| checkout::is_put_by_git(&layer.path, &found, head.source()));
     let (view, waiting) = (view_of(Some(row)), waiting_of(store, Some(row))?);
     let known = Known { line: &line, view: &view, waiting: waiting.as_ref() };
     let facts = Facts { by_git, writing: Writing::Waits, accept: false, is_elsewhere: &|_| false };
     let seen = if exists { Seen::Text(document) } else { Seen::Absent };
-    let settled = reconcile(seen, &known, &facts, &mut String::new)?;
-    Ok((settled.document, settled.view))
+    reconcile(seen, &known, &facts, &mut String::new)
 }

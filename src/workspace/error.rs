@@ -69,6 +69,14 @@ pub enum WorkspaceError {
     Write(#[from] WriteError),
 }
 
+impl WorkspaceError {
+    /// Whether the layer may not be touched. Where only nobody can tell what is there, it is
+    /// as unknown as any other that cannot be read.
+    pub const fn is_refusal(&self) -> bool {
+        matches!(self, Self::Refused { refusal, .. } if !matches!(refusal, Refusal::Unresolved { .. }))
+    }
+}
+
 /// Why a repo layer is neither read nor written: a cloned repository must not reach
 /// files that are not its own.
 #[derive(Clone, Debug, PartialEq, Eq)]

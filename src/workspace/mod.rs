@@ -73,6 +73,9 @@ pub struct Workspace {
     pub others: Vec<PathBuf>,
     /// What a person should know about; nothing here stops a command.
     pub notices: Vec<Notice>,
+    /// Where repo layers of the project would be and are not, outer first; see
+    /// [`Workspace::take_in`].
+    absent: Vec<PathBuf>,
 }
 
 impl Workspace {
@@ -113,6 +116,10 @@ impl Workspace {
         if let Some(tree) = &work_tree {
             repo::layers_in_reach(&folders, &found.key, tree, &mut layers, &mut others);
         }
+        let absent = match &work_tree {
+            Some(tree) => repo::absent_layers(&found.key, tree, &cwd, &root.path, &layers),
+            None => Vec::new(),
+        };
         others.extend(home::present(&root, &pi_names.doubtful));
         let pi_names = if found.is_own {
             pi_names.usable
@@ -130,7 +137,27 @@ impl Workspace {
         for (precedence, layer) in layers.iter_mut().enumerate() {
             layer.precedence = precedence;
         }
-        Ok(Self { root, project, layers, others, notices })
+        Ok(Self { root, project, layers, others, notices, absent })
+    }
+
+    /// Takes in the repo layers whose files are gone, where somebody knows that there was
+    /// one: that a file disappeared can only be told of a layer in reach.
+    pub fn take_in(&mut self, is_known: impl Fn(&Path) -> bool) {
+        let Some(tree) = &self.project.work_tree else { return };
+        for path in std::mem::take(&mut self.absent).into_iter().filter(|path| is_known(path)) {
+            let layer = repo::layer(path, &self.project.label, tree, None);
+            // By depth, which is by length for folders on one way, behind the global layer.
+            let is_before = |other: &LayerRef| match other.kind {
+                LayerKind::Global => true,
+                LayerKind::Repo => other.path.as_os_str().len() < layer.path.as_os_str().len(),
+                LayerKind::Home => false,
+            };
+            let place = self.layers.iter().take_while(|other| is_before(other)).count();
+            self.layers.insert(place, layer);
+        }
+        for (precedence, layer) in self.layers.iter_mut().enumerate() {
+            layer.precedence = precedence;
+        }
     }
 
     /// The global layer.

@@ -108,7 +108,24 @@ pub(crate) fn new_layer(root: &Path, key: &str, tree: &WorkTree) -> Option<Layer
     (!is_root).then(|| layer(folder.join(format!("{key}.md")), key, tree, None))
 }
 
-fn layer(path: PathBuf, key: &str, tree: &WorkTree, refusal: Option<Refusal>) -> LayerRef {
+/// Where layers of the project would be and none is, outer first.
+pub(crate) fn absent_layers(
+    key: &str,
+    tree: &WorkTree,
+    cwd: &Path,
+    root: &Path,
+    present: &[LayerRef],
+) -> Vec<PathBuf> {
+    let on_the_way = cwd.ancestors().take_while(|place| place.starts_with(&tree.root));
+    let folders = on_the_way.map(|place| place.join(FOLDER)).filter(|folder| !Root::is_at(root, folder));
+    let paths = folders.map(|folder| folder.join(format!("{key}.md")));
+    let mut absent: Vec<PathBuf> =
+        paths.filter(|path| present.iter().all(|layer| layer.path != *path)).collect();
+    absent.reverse();
+    absent
+}
+
+pub(super) fn layer(path: PathBuf, key: &str, tree: &WorkTree, refusal: Option<Refusal>) -> LayerRef {
     let state = match refusal.or_else(|| refusal_of(tree, &path)) {
         Some(refusal) => LayerState::Refused(refusal),
         None => LayerState::of(&path),

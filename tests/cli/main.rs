@@ -1,20 +1,37 @@
 //! The `layers` binary, from outside: exact output, exit codes, bytes on disk.
 
-#![allow(clippy::unwrap_used, reason = "in a test a panic is the report")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "in a test a panic is the report, and what is printed is shown with it"
+)]
 
 mod cases;
 mod check;
+mod checkouts;
 mod completions;
+mod conflict_markers;
+mod copies;
 mod editing;
+mod editors;
 mod export;
 mod fmt;
+mod guards;
 mod help;
 mod identity;
 mod init;
+mod isolation_keys;
 mod listing;
+mod machines;
 mod moving;
+mod nobody_to_ask;
 mod pi;
+mod pi_saves;
 mod pipes;
 mod render;
 mod scene;
+mod stage;
+mod stale_saves;
 mod trouble;
+mod unavailable;
+mod worktrees;

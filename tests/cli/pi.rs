@@ -8,15 +8,15 @@ use super::scene::Scene;
 
 /// An item as pi has it.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Item {
-    kind: &'static str,
-    id: String,
-    importance: f64,
-    content: String,
-    evidence: String,
-    model: String,
-    scope: String,
-    project: String,
+pub(crate) struct Item {
+    pub(crate) kind: &'static str,
+    pub(crate) id: String,
+    pub(crate) importance: f64,
+    pub(crate) content: String,
+    pub(crate) evidence: String,
+    pub(crate) model: String,
+    pub(crate) scope: String,
+    pub(crate) project: String,
 }
 
 const BLANKS: [char; 15] = [
@@ -36,7 +36,7 @@ fn kind_of(title: &str) -> Option<&'static str> {
 }
 
 /// What pi reads from a file: line by line, with no idea of fences or comments.
-fn read(text: &str) -> Vec<Item> {
+pub(crate) fn read(text: &str) -> Vec<Item> {
     let (mut items, mut kind, mut open) = (Vec::new(), None, None::<Item>);
     let close = |open: &mut Option<Item>, items: &mut Vec<Item>| {
         items.extend(open.take().filter(|item| !item.content.is_empty()));

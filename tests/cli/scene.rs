@@ -43,7 +43,13 @@ impl Scene {
     }
 
     pub(crate) fn git(&self, folder: &str, args: &[&str]) {
-        let run = Command::new("git")
+        let run = self.try_git(folder, args);
+        assert_eq!(run.code, 0, "git {args:?}: {}", run.err);
+    }
+
+    /// As [`Self::git`], for what may fail, or what is printed.
+    pub(crate) fn try_git(&self, folder: &str, args: &[&str]) -> Ran {
+        let done = Command::new("git")
             .args(args)
             .current_dir(self.path(folder))
             .env_clear()
@@ -52,9 +58,10 @@ impl Scene {
             .envs([("GIT_CONFIG_GLOBAL", "/dev/null"), ("GIT_CONFIG_SYSTEM", "/dev/null")])
             .envs([("GIT_AUTHOR_NAME", "A"), ("GIT_AUTHOR_EMAIL", "a@example.org")])
             .envs([("GIT_COMMITTER_NAME", "A"), ("GIT_COMMITTER_EMAIL", "a@example.org")])
+            .env("GIT_EDITOR", "true")
             .output()
             .unwrap();
-        assert!(run.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&run.stderr));
+        self.ran(&done)
     }
 
     pub(crate) fn path(&self, path: &str) -> PathBuf {
@@ -123,6 +130,12 @@ impl Scene {
         self.ran(&done)
     }
 
+    /// As [`Self::run`], by an agent of this model.
+    pub(crate) fn run_as(&self, model: &str, args: &[&str]) -> Ran {
+        let done = self.command(args).env("LAYERS_MODEL", model).output().unwrap();
+        self.ran(&done)
+    }
+
     /// As [`Self::run`], with something on standard input.
     pub(crate) fn run_with(&self, args: &[&str], input: &str) -> Ran {
         let mut command = self.command(args);
@@ -133,7 +146,7 @@ impl Scene {
         self.ran(&done)
     }
 
-    fn ran(&self, done: &std::process::Output) -> Ran {
+    pub(crate) fn ran(&self, done: &std::process::Output) -> Ran {
         let text =
             |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap().replace(self.at.to_str().unwrap(), "@");
         Ran { code: done.status.code().unwrap(), out: text(&done.stdout), err: text(&done.stderr) }

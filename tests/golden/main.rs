@@ -4,6 +4,7 @@
 mod config;
 mod documented;
 mod harness;
+mod import_merge;
 mod inject;
 mod parse;
 mod render_file;

@@ -8,6 +8,7 @@ use super::super::context::{self, Context, Here, model_of_environment};
 use super::super::failure::Exit;
 use super::super::failure::Failure;
 use super::super::text;
+use super::sync::tell_waits;
 use crate::config::Orphans;
 use crate::document::{Change, Document, Field, Form, NewNote, Note, Place};
 use crate::mint::fresh_id;
@@ -96,8 +97,11 @@ pub(crate) fn run(args: &AddArgs, cx: &mut Context) -> Result<Exit, Failure> {
     } else {
         cx.out.line(&id)?;
     }
-    let place = format!("{}:{line}", cx.out.path(&layer.path));
+    // What waits has no line yet.
+    let place = cx.out.path(&layer.path).to_string();
+    let place = if changed.waits.is_none() { format!("{place}:{line}") } else { place };
     cx.out.say(format_args!("added to the {} layer, {place}", layer.kind.as_str()));
+    tell_waits(cx, changed.waits.as_ref());
     tell_if_hidden(cx, note, standing);
     Ok(Exit::Done)
 }

@@ -14,6 +14,7 @@ use super::super::failure::{Exit, Failure};
 use super::super::output::Output;
 use super::super::{complete, lookup, text};
 use super::add::{standing_now, tell_if_hidden};
+use super::sync::tell_waits;
 use crate::document::{Change, Field, Note};
 use crate::files::Wrote;
 use crate::mint::fresh_id;
@@ -131,6 +132,7 @@ pub(crate) fn run(args: &EditArgs, cx: &mut Context) -> Result<Exit, Failure> {
     let standing = standing_now(cx, &here, note);
     let was = (id != args.id).then_some(&*args.id);
     if cx.globals.json {
+        tell_waits(cx, changed.waits.as_ref());
         let path = layer.path.display().to_string();
         cx.out.json(&Edited {
             id: &id,
@@ -144,13 +146,14 @@ pub(crate) fn run(args: &EditArgs, cx: &mut Context) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     let place = format!("{}:{line}", cx.out.path(&layer.path));
-    if changed.wrote == Wrote::Nothing {
+    if changed.wrote == Wrote::Nothing && changed.waits.is_none() {
         cx.out.say(format_args!("{id} says so already; nothing was written"));
     } else {
         cx.out.say(format_args!("changed {id}, {place} ({})", changed_fields.join(", ")));
         if let Some(was) = was {
             cx.out.say(format_args!("{was} is {id} from now on"));
         }
+        tell_waits(cx, changed.waits.as_ref());
         tell_if_hidden(cx, note, standing);
     }
     Ok(Exit::Done)

@@ -9,6 +9,7 @@ use super::super::args::FormArg;
 use super::super::context::{Context, Here};
 use super::super::diff;
 use super::super::failure::{Exit, Failure};
+use super::sync::tell_waits;
 use crate::document::{Document, EditError, Left};
 use crate::files::{Found, Wrote};
 use crate::mint::fresh_id;
@@ -124,6 +125,7 @@ fn report(
             } else {
                 cx.out.say(format_args!("{} {path}", if is_dry { "would format" } else { "formatted" }));
             }
+            tell_waits(cx, changed.waits.as_ref());
         }
         for one in left {
             let name = one.id.as_deref().unwrap_or("a note without an id");

@@ -65,7 +65,7 @@ struct VersionJson {
 pub(crate) fn run(args: &HistoryArgs, cx: &mut Context) -> Result<Exit, Failure> {
     let (here, session) = stored::open(cx)?;
     session.pass(&here.workspace.layers, &PassOptions::default())?;
-    let known = stored::known_layers(&here, &session)?;
+    let known = stored::known_layers_and_lost(&here, &session)?;
     if args.versions {
         let versions = versions(&session, &known)?;
         return print_versions(cx, &versions[..versions.len().min(args.limit)]);

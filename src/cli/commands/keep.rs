@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::super::context::{self, Context};
 use super::super::failure::{Exit, Failure};
 use super::super::{complete, lookup};
+use super::sync::tell_waits;
 use crate::document::{Change, Field};
 use crate::mint::fresh_id;
 use crate::note::two_decimals;
@@ -77,7 +78,7 @@ pub(crate) fn run(args: &KeepArgs, bump: Bump, cx: &mut Context) -> Result<Exit,
         for _ in ids {
             minted.push(fresh_id()?);
         }
-        change_layer(&session, layer, "", |document| {
+        let changed = change_layer(&session, layer, "", |document| {
             let mut changes = Vec::new();
             bumped.clear();
             for (id, fresh) in ids.iter().zip(&minted) {
@@ -107,6 +108,7 @@ pub(crate) fn run(args: &KeepArgs, bump: Bump, cx: &mut Context) -> Result<Exit,
                 ));
             }
         }
+        tell_waits(cx, changed.waits.as_ref());
         all.append(&mut bumped);
     }
     if cx.globals.json {

@@ -11,6 +11,7 @@ pub(crate) mod edit;
 pub(crate) mod export;
 pub(crate) mod fmt;
 pub(crate) mod history;
+pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod keep;
 pub(crate) mod list;

@@ -9,6 +9,7 @@ use super::super::context::{self, Context, Here};
 use super::super::failure::{Exit, Failure};
 use super::super::{complete, lookup};
 use super::add::{form_of, pi_project, place_in};
+use super::sync::tell_waits;
 use crate::document::{Change, Document, Field, Form, NewNote, Note, Refusal};
 use crate::mint::fresh_id;
 use crate::note::{DEFAULT_IMPORTANCE, two_decimals};
@@ -76,20 +77,24 @@ pub(crate) fn run(args: &MoveArgs, cx: &mut Context) -> Result<Exit, Failure> {
         let note = find_note(&source, document, &args.id)?;
         Ok(vec![Change::Remove { note: note.index(), with_section: false }])
     });
-    if let Err(error) = removed {
-        // Nothing is lost: the note still stands where it was, so the copy goes again.
-        let undone = rewrite_layer(&session, &target, "", |_| Ok(inserted.before.clone()));
-        let failure = Failure::from(error);
-        return Err(match undone {
-            Ok(_) => failure,
-            Err(_) => failure.help(format_args!(
-                "a copy of the note stays in {}; remove one of the two",
-                target.path.display()
-            )),
-        });
-    }
+    let removed = match removed {
+        Ok(removed) => removed,
+        Err(error) => {
+            // Nothing is lost: the note still stands where it was, so the copy goes again.
+            let undone = rewrite_layer(&session, &target, "", |_| Ok(inserted.before.clone()));
+            let failure = Failure::from(error);
+            return Err(match undone {
+                Ok(_) => failure,
+                Err(_) => failure.help(format_args!(
+                    "a copy of the note stays in {}; remove one of the two",
+                    target.path.display()
+                )),
+            });
+        }
+    };
     drop(session);
     let line = inserted.after.note(&id).map_or(0, |note| note.location().line);
+    tell_waits(cx, inserted.waits.as_ref().or(removed.waits.as_ref()));
     if cx.globals.json {
         let (from, to) = (source.path.display().to_string(), target.path.display().to_string());
         cx.out.json(&Moved { id: &id, from, to, line })?;

@@ -55,7 +55,7 @@ pub(crate) fn run(args: &RestoreArgs, cx: &mut Context) -> Result<Exit, Failure>
 
 fn notes(ids: &[String], cx: &mut Context, here: &Here, session: &Session) -> Result<Vec<Restored>, Failure> {
     session.pass(&here.workspace.layers, &PassOptions::default())?;
-    let known = stored::known_layers(here, session)?;
+    let known = stored::known_layers_and_lost(here, session)?;
     let layers: Vec<_> = known.iter().map(|(_, row)| row.id).collect();
     let mut found = Vec::new();
     // All are found before one is written.

@@ -3,18 +3,23 @@
 use clap::Args;
 use serde::Serialize;
 
-use super::super::context::{Context, MODEL_VARIABLE};
+use super::super::context::{Context, MODEL_VARIABLE, state};
 use super::super::failure::{Exit, Failure};
 use super::super::json;
-use super::super::output::WARNING;
+use super::super::output::{WARNING, one_line};
+use super::super::stored::rfc3339;
 use super::super::table::Table;
 use super::list::why;
+use super::sync::{GONE, differs, held_line};
 use crate::document::Severity;
 use crate::effective::Judged;
 use crate::note::LayerKind;
 use crate::reach::Reach;
+use crate::reconcile::{Held, Reason, View};
 use crate::select::Standing;
-use crate::workspace::{LayerState, RootOrigin};
+use crate::store::{Store, WhyGone};
+use crate::sync::place_of;
+use crate::workspace::RootOrigin;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -26,6 +31,9 @@ Examples:
 #[derive(Debug, Args)]
 pub(crate) struct StatusArgs {}
 
+/// How many of the notes that went are named.
+const LAST: usize = 5;
+
 #[derive(Serialize)]
 struct Status {
     root: RootJson,
@@ -36,6 +44,8 @@ struct Status {
     notices: Vec<NoticeJson>,
     /// What in harness.json does not hold as it is written.
     config_warnings: Vec<String>,
+    /// What is in no file any more and can be brought back; none without a store.
+    archive: Option<ArchiveJson>,
     /// How many notes stand how.
     standings: std::collections::BTreeMap<Standing, usize>,
 }
@@ -66,6 +76,32 @@ struct LayerJson {
     warnings: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    held: Option<Held>,
+    /// Notes that count otherwise than the file says.
+    differing: Vec<DifferingJson>,
+}
+
+#[derive(Serialize)]
+struct DifferingJson {
+    id: String,
+    because: Reason,
+    /// It is still in the file, and its removal waits.
+    gone: bool,
+}
+
+#[derive(Serialize)]
+struct ArchiveJson {
+    count: usize,
+    /// The last ones that went, the newest first.
+    last: Vec<GoneJson>,
+}
+
+#[derive(Serialize)]
+struct GoneJson {
+    id: String,
+    at: String,
+    path: String,
 }
 
 #[derive(Serialize)]
@@ -106,18 +142,30 @@ fn gather(
             errors: 0,
             warnings: 0,
             problem: None,
+            held: None,
+            differing: Vec::new(),
         };
+        if let Some(read) = reach.layers.iter().find(|read| read.layer == *at) {
+            json.held = read.view.held;
+            json.differing = differing(&read.view);
+        }
         if let Some((_, error)) = reach.unavailable.iter().find(|(layer, _)| layer == at) {
-            json.state = if matches!(at.state, LayerState::Refused(_)) { "refused" } else { "unavailable" };
+            json.state = if error.is_refusal() { "refused" } else { "unavailable" };
             json.problem = Some(error.to_string());
         } else if let Some(read) = reach.layers.iter().find(|read| read.layer == *at && read.exists) {
             let count = |severity| {
                 read.document.diagnostics().iter().filter(|one| one.severity() == severity).count()
             };
-            json.state = if read.document.conflicts().is_empty() { "ok" } else { "in conflict" };
+            json.state = match (json.held, read.document.conflicts().is_empty()) {
+                (_, false) => "in conflict",
+                (Some(_), true) => "held",
+                (None, true) => "ok",
+            };
             json.notes = read.document.notes().len();
             json.errors = count(Severity::Error);
             json.warnings = count(Severity::Warning);
+        } else if json.held.is_some() {
+            json.state = "held";
         }
         json
     };
@@ -147,8 +195,40 @@ fn gather(
             .map(|notice| NoticeJson { message: notice.to_string(), clash: notice.is_clash() })
             .collect(),
         config_warnings,
+        archive: archive(reach),
         standings,
     }
+}
+
+fn differing(view: &View) -> Vec<DifferingJson> {
+    let stand_ins = view.stand_ins.iter().map(|stand_in| DifferingJson {
+        id: stand_in.id.clone(),
+        because: stand_in.reason,
+        gone: false,
+    });
+    let gone =
+        view.gone.iter().map(|id| DifferingJson { id: id.clone(), because: Reason::Waiting, gone: true });
+    stand_ins.chain(gone).collect()
+}
+
+/// What went from the layers in reach. A store that cannot be read is told of elsewhere.
+fn archive(reach: &Reach) -> Option<ArchiveJson> {
+    let store = Store::open_existing(&state()?).ok()??;
+    let root = &reach.workspace.root.path;
+    let root = std::fs::canonicalize(root).unwrap_or_else(|_| root.clone());
+    let mut gone = Vec::new();
+    for layer in &reach.workspace.layers {
+        let Some(row) = store.read().layer(&root, &place_of(&layer.path)).ok()? else { continue };
+        let archived = store.read().archived(row.id, false).ok()?;
+        let path = layer.path.display().to_string();
+        let lost = archived.into_iter().filter(|one| one.why != WhyGone::Git);
+        gone.extend(lost.map(|one| (path.clone(), one)));
+    }
+    gone.sort_by_key(|(_, one)| std::cmp::Reverse(one.id));
+    let count = gone.len();
+    gone.truncate(LAST);
+    let last = gone.into_iter().map(|(path, one)| GoneJson { id: one.note, at: rfc3339(one.at), path });
+    Some(ArchiveJson { count, last: last.collect() })
 }
 
 const fn origin(origin: RootOrigin) -> &'static str {
@@ -199,6 +279,8 @@ fn print(cx: &mut Context, reach: &Reach, status: &Status, judged: &[Judged<'_>]
         cx.out.hint("`layers check` shows the problems with their lines");
     }
 
+    print_differing(cx, status)?;
+
     let all: Vec<&Judged<'_>> = judged.iter().collect();
     if !all.is_empty() {
         let shown = judged.iter().filter(|one| one.standing == Standing::Eligible).count();
@@ -215,6 +297,16 @@ fn print(cx: &mut Context, reach: &Reach, status: &Status, judged: &[Judged<'_>]
         };
         cx.out.line(format_args!("\n{line}"))?;
     }
+    if let Some(archive) = status.archive.as_ref().filter(|archive| archive.count > 0) {
+        let word = if archive.count == 1 { "note" } else { "notes" };
+        cx.out.line(format_args!("\n{} {word} in the archive, the last to go:", archive.count))?;
+        let mut table = Table::new(&["", ""]);
+        for one in &archive.last {
+            table.row(vec![one_line(&one.id), one.at.get(..10).unwrap_or_default().to_owned()]);
+        }
+        table.print(&mut cx.out, "  ")?;
+        cx.out.hint("`layers archive` lists them all, `layers restore ID` brings a note back");
+    }
     for path in &status.others {
         let path = cx.out.path(path.as_ref()).to_string();
         cx.out.line(format_args!("not read, as it is another project's: {path}"))?;
@@ -222,6 +314,29 @@ fn print(cx: &mut Context, reach: &Reach, status: &Status, judged: &[Judged<'_>]
     // Clashes have been warned of already.
     for notice in reach.workspace.notices.iter().filter(|notice| !notice.is_clash()) {
         cx.out.warn(notice);
+    }
+    Ok(())
+}
+
+/// What counts otherwise than the files say, and why.
+fn print_differing(cx: &mut Context, status: &Status) -> Result<(), Failure> {
+    let mut table = Table::new(&["note", "", ""]);
+    let mut held = Vec::new();
+    for layer in &status.layers {
+        let path = cx.out.path(layer.path.as_ref()).to_string();
+        held.extend(layer.held.map(|it| format!("{path}: {}", held_line(it, layer.layer))));
+        for one in &layer.differing {
+            let (word, why) = differs(one.because);
+            let why = if one.gone { GONE } else { why };
+            table.row(vec![one_line(&one.id), format!("{word}: {why}"), path.clone()]);
+        }
+    }
+    for line in &held {
+        cx.out.line(format_args!("\n{line}"))?;
+    }
+    if status.layers.iter().any(|layer| !layer.differing.is_empty()) {
+        cx.out.line("\nwhat counts otherwise than the files say")?;
+        table.print(&mut cx.out, "  ")?;
     }
     Ok(())
 }

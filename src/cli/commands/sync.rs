@@ -263,25 +263,17 @@ pub(crate) fn lines(report: &LayerReport) -> Vec<String> {
         ));
     }
     for stand_in in &report.view.stand_ins {
-        let id = one_line(&stand_in.id);
-        lines.extend(match stand_in.reason {
-            Reason::Isolation => Some(format!(
-                "{WARNING}differs{WARNING:#}: {id}: the file does not say any more for whom it is; that still holds"
-            )),
-            Reason::Unreadable => {
-                Some(format!("{WARNING}unreadable{WARNING:#}: {id}: its last good version counts (`layers check` says where)"))
-            }
-            Reason::Waiting => Some(format!("waits: {id}: changed online, not in the file yet")),
-            Reason::Conflicted | Reason::Held | Reason::Unavailable => None,
-        });
+        // What is said of the whole layer is not said of each note.
+        if !matches!(stand_in.reason, Reason::Conflicted | Reason::Held | Reason::Unavailable) {
+            let (word, why) = differs(stand_in.reason);
+            lines.push(format!("{WARNING}{word}{WARNING:#}: {}: {why}", one_line(&stand_in.id)));
+        }
+    }
+    for id in &report.view.gone {
+        lines.push(format!("{WARNING}waits{WARNING:#}: {}: {GONE}", one_line(id)));
     }
     match &report.waits {
-        Some(Waits::Held(held)) => lines.push(format!(
-            "{ERROR}held{ERROR:#}: {}; nothing is archived and its notes count as before ({HELP}`layers sync --accept` \
-             takes it so, `layers restore --layer {}` undoes it{HELP:#})",
-            waits_for(&Waits::Held(*held)),
-            report.layer.kind.as_str()
-        )),
+        Some(Waits::Held(held)) => lines.push(held_line(*held, report.layer.kind)),
         Some(Waits::Conflict) => lines.push(format!(
             "{ERROR}in conflict{ERROR:#}: {}; it is not written until they are gone",
             waits_for(&Waits::Conflict)
@@ -290,6 +282,31 @@ pub(crate) fn lines(report: &LayerReport) -> Vec<String> {
         Some(waits) => lines.push(format!("{WARNING}waits{WARNING:#}: {}", waits_for(waits))),
     }
     lines
+}
+
+/// What is said of a file that is not taken for what it says.
+pub(crate) fn held_line(held: Held, layer: LayerKind) -> String {
+    format!(
+        "{ERROR}held{ERROR:#}: {}; nothing is archived and its notes count as before ({HELP}`layers sync --accept` \
+         takes it so, `layers restore --layer {}` undoes it{HELP:#})",
+        waits_for(&Waits::Held(held)),
+        layer.as_str()
+    )
+}
+
+/// What is said of a note whose removal waits.
+pub(crate) const GONE: &str = "archived online, still in the file";
+
+/// Why a note counts otherwise than its file says: a word and a sentence.
+pub(crate) const fn differs(reason: Reason) -> (&'static str, &'static str) {
+    match reason {
+        Reason::Isolation => ("differs", "the file does not say any more for whom it is; that still holds"),
+        Reason::Unreadable => ("unreadable", "its last good version counts (`layers check` says where)"),
+        Reason::Conflicted => ("in conflict", "its last good version counts"),
+        Reason::Held => ("held", "the file does not have it any more; it counts as before"),
+        Reason::Unavailable => ("unavailable", "the file cannot be read; it counts as before"),
+        Reason::Waiting => ("waits", "changed online, not in the file yet"),
+    }
 }
 
 /// Says why a change that was made is not in the file yet.

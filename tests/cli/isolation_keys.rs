@@ -1,0 +1,184 @@
+//! A pass that rewrites notes and copies text and importance, but not for whom they are: an
+//! omission shows a note to nobody new.
+
+use super::scene::Scene;
+use super::stage::{Form, Stage, everywhere, json};
+
+const GLOBAL: &str = "home/.harness/harness-state.md";
+const CANARY: &str = "do not name them outside";
+
+fn write(form: Form, eol: &str, fields: &[(&str, &str)], content: &str) -> String {
+    let text = match form {
+        Form::Blocks => {
+            let fields: String = fields.iter().map(|(key, value)| format!("{key}: {value}\n")).collect();
+            format!("---\nid: n1\n{fields}importance: 0.90\n---\n\n{content}\n")
+        }
+        Form::Bullets => {
+            let project = fields.iter().find(|(key, _)| *key == "project");
+            let fields: String = fields
+                .iter()
+                .filter(|(key, _)| *key != "project")
+                .map(|(key, value)| match (*key, project) {
+                    ("scope", Some((_, project))) => format!("  - scope: {value} ({project})\n"),
+                    _ => format!("  - {key}: {}\n", value.trim_matches('"')),
+                })
+                .collect();
+            format!("## Memory facts\n\n- **[n1]** (importance 0.90) {content}\n{fields}")
+        }
+    };
+    text.replace('\n', eol)
+}
+
+/// In which of three sessions the canary is seen: another model here, the model in another
+/// project, the model here.
+fn seen(scene: &Scene) -> [bool; 3] {
+    [("cloud/x", "acme"), ("local/llama", "other"), ("local/llama", "acme")].map(|(model, project)| {
+        let block = scene.run(&["render", "--model", model, "--project", project]).ok();
+        block.contains(CANARY)
+    })
+}
+
+fn isolated() -> Vec<(Form, &'static str)> {
+    vec![(Form::Blocks, "\n"), (Form::Blocks, "\r\n"), (Form::Bullets, "\n"), (Form::Bullets, "\r\n")]
+}
+
+const ALL: [(&str, &str); 3] = [("scope", "project"), ("project", "acme"), ("model", "local/llama")];
+
+#[test]
+fn a_note_that_lost_the_keys_that_kept_it_private_is_as_private_as_before() {
+    for (form, eol) in isolated() {
+        let scene = Scene::new();
+        scene.write(GLOBAL, &write(form, eol, &ALL, &format!("The pilot customer; {CANARY}.")));
+        scene.run(&["sync"]).ok();
+        assert_eq!(seen(&scene), [false, false, true]);
+        let short = write(form, eol, &[], &format!("Customer: {CANARY}."));
+        scene.write(GLOBAL, &short);
+        // Before anybody has looked at the file, too.
+        assert_eq!(seen(&scene), [false, false, true]);
+        let said = scene.run(&["sync"]).ok();
+        assert!(said.contains("changed: n1") && said.contains("differs: n1"), "{said}");
+        for _ in 0..2 {
+            assert_eq!(seen(&scene), [false, false, true]);
+            scene.run(&["sync"]).ok();
+            // The new text is taken, and the file is left as its author wants it.
+            assert_eq!(scene.read(GLOBAL), short);
+            let shown = json(&scene, &["show", "n1", "--project", "acme"]);
+            assert_eq!(shown["content"], format!("Customer: {CANARY}."));
+            assert_eq!(shown["model"], "local/llama");
+        }
+        let status = scene.run(&["status"]).ok();
+        assert!(status.contains("n1") && status.contains("differs"), "{status}");
+        assert_eq!(json(&scene, &["status"])["layers"][0]["differing"][0]["because"], "isolation");
+        // An edit of something else by the agent changes nothing in this.
+        scene.run_as("cloud/x", &["edit", "n1", "--project", "acme", "--importance", "0.95"]).ok();
+        scene.run(&["sync"]).ok();
+        assert_eq!(seen(&scene), [false, false, true], "{}", scene.read(GLOBAL));
+        assert!(scene.read(GLOBAL).contains("0.95"));
+        // Nor does taking out the store's marks, which are only a cache.
+        let _ = std::fs::remove_dir_all(scene.path("home/.local/state/harness-layers/marks"));
+        assert_eq!(seen(&scene), [false, false, true]);
+    }
+}
+
+#[test]
+fn each_key_left_out_alone_still_holds() {
+    for (form, eol) in isolated() {
+        for out in ["model", "scope"] {
+            let scene = Scene::new();
+            scene.write(GLOBAL, &write(form, eol, &ALL, CANARY));
+            scene.run(&["sync"]).ok();
+            let is_kept = |key: &str| key != out && !(out == "scope" && key == "project");
+            let left: Vec<_> = ALL.into_iter().filter(|(key, _)| is_kept(key)).collect();
+            scene.write(GLOBAL, &write(form, eol, &left, CANARY));
+            assert_eq!(seen(&scene), [false, false, true], "without {out}");
+            let said = scene.run(&["sync"]).ok();
+            assert!(said.contains("differs: n1"), "{said}");
+            assert_eq!(seen(&scene), [false, false, true], "without {out}");
+            // Put back, nothing differs any more.
+            scene.write(GLOBAL, &write(form, eol, &ALL, CANARY));
+            scene.run(&["sync"]).ok();
+            assert_eq!(json(&scene, &["status"])["layers"][0]["differing"], serde_json::json!([]));
+            assert_eq!(seen(&scene), [false, false, true]);
+        }
+    }
+}
+
+#[test]
+fn an_explicit_value_widens_what_an_omission_does_not() {
+    for (form, eol) in isolated() {
+        let scene = Scene::new();
+        scene.write(GLOBAL, &write(form, eol, &ALL, CANARY));
+        scene.run(&["sync"]).ok();
+        scene.write(GLOBAL, &write(form, eol, &[("model", "\"*\"")], CANARY));
+        scene.run(&["sync"]).ok();
+        assert_eq!(seen(&scene), [true, false, true], "every model, still this project");
+        scene.write(GLOBAL, &write(form, eol, &[("scope", "global"), ("model", "\"*\"")], CANARY));
+        scene.run(&["sync"]).ok();
+        assert_eq!(seen(&scene), [true, true, true]);
+        // From here an omission keeps what was said last.
+        scene.write(GLOBAL, &write(form, eol, &[], CANARY));
+        scene.run(&["sync"]).ok();
+        assert_eq!(seen(&scene), [true, true, true]);
+    }
+}
+
+#[test]
+fn the_command_takes_a_key_out_because_it_was_asked_to() {
+    for (form, eol) in isolated() {
+        let scene = Scene::new();
+        scene.write(GLOBAL, &write(form, eol, &ALL, CANARY));
+        scene.run(&["sync"]).ok();
+        scene.run(&["edit", "n1", "--project", "acme", "--unset", "model"]).ok();
+        assert_eq!(seen(&scene)[2], true);
+        let adopted = scene.run(&["render", "--model", "cloud/x", "--project", "acme"]).ok();
+        assert!(adopted.contains(CANARY), "an orphan, on purpose");
+    }
+}
+
+/// In a project's own layers the model is what keeps a note apart.
+#[test]
+fn a_model_left_out_in_a_layer_of_the_project_still_holds() {
+    everywhere(&[], |stage: &Stage| {
+        let own = |fields: &[(&str, &str)], text: &str| {
+            stage.write(&stage.joined(&[stage.fielded("n1", fields, text), stage.note("n2", "for all")]));
+        };
+        own(&[("model", "local/llama")], CANARY);
+        stage.sync().ok();
+        own(&[], &format!("Shorter: {CANARY}"));
+        stage.sync().ok();
+        let sees = |model: &str| stage.scene.run(&["render", "--model", model]).ok().contains(CANARY);
+        assert!(!sees("cloud/x") && sees("local/llama"));
+        // An explicit value is another matter.
+        own(&[("model", "\"*\"")], CANARY);
+        stage.sync().ok();
+        assert!(sees("cloud/x") && sees("local/llama"));
+    });
+}
+
+/// A note that moves to another layer by hand and loses its key on the way is not adopted,
+/// neither before a pass nor after, whether or not the layer was known, nor where the key
+/// was the header's.
+#[test]
+fn a_note_moved_by_hand_without_its_model_is_not_adopted() {
+    for (is_known, in_header) in [(false, false), (true, false), (false, true), (true, true)] {
+        everywhere(&[], |stage: &Stage| {
+            println!("known: {is_known}, by the header: {in_header}");
+            if is_known {
+                stage.scene.write(GLOBAL, &stage.text(&[("n3", "global")]));
+            }
+            let header = if in_header { "---\nlayer: project\nmodel: local/llama\n---\n\n" } else { "" };
+            let own: &[_] = if in_header { &[] } else { &[("model", "local/llama")] };
+            let notes = [stage.fielded("n1", own, CANARY), stage.note("n2", "stays")];
+            stage.write(&(stage.lines(header) + &stage.joined(&notes)));
+            stage.sync().ok();
+            stage.scene.write(GLOBAL, &stage.text(&[("n3", "global"), ("n1", CANARY)]));
+            stage.write(&(stage.lines(header) + &stage.joined(&notes[1..])));
+            let sees = |model: &str| stage.scene.run(&["render", "--model", model]).ok().contains(CANARY);
+            assert!(!sees("cloud/x") && sees("local/llama"), "before a pass");
+            let said = stage.sync().ok();
+            assert!(said.contains("moved here: n1"), "{said}");
+            assert!(stage.archive().is_empty());
+            assert!(!sees("cloud/x") && sees("local/llama"), "{}", stage.scene.read(GLOBAL));
+        });
+    }
+}

@@ -1,0 +1,40 @@
+//! Ten thousand small histories of layers that everybody changes at once. The laws are
+//! those of `world.rs`; `cargo run --release --example simulate` runs more of them, and
+//! replays and shortens one that fails.
+
+mod world;
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use world::Schedule;
+
+/// How many schedules a run of the tests takes.
+const SCHEDULES: u64 = 10_000;
+
+#[test]
+fn nothing_is_lost_whoever_writes() {
+    let next = AtomicU64::new(0);
+    let failed: Mutex<Vec<(u64, String)>> = Mutex::new(Vec::new());
+    let threads = std::thread::available_parallelism().map_or(2, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                loop {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    if seed >= SCHEDULES || failed.lock().is_ok_and(|failed| failed.len() >= 3) {
+                        break;
+                    }
+                    if let Err(law) = Schedule::random(seed).run()
+                        && let Ok(mut failed) = failed.lock()
+                    {
+                        failed.push((seed, law));
+                    }
+                }
+            });
+        }
+    });
+    let failed = failed.into_inner().expect("no thread panicked");
+    let told: Vec<String> = failed.iter().map(|(seed, law)| format!("--seed {seed}: {law}")).collect();
+    assert!(told.is_empty(), "{}", told.join("\n\n"));
+}
