@@ -201,8 +201,10 @@ impl Here {
     }
 
     /// The right to write below the root, for as long as it is held.
-    pub(crate) fn session(&self, cx: &Context) -> Result<Session, Failure> {
-        session(&self.workspace.root, &self.config, cx.author())
+    pub(crate) fn session(&self, cx: &mut Context) -> Result<Session, Failure> {
+        let session = session(&self.workspace.root, &self.config, cx.author())?;
+        cx.tell_set_aside(session.store().set_aside());
+        Ok(session)
     }
 }
 
@@ -220,12 +222,7 @@ pub(crate) fn target(workspace: &Workspace, place: LayerArg) -> Result<LayerRef,
 }
 
 /// The right to write below the root, for as long as it is held, with the store open.
-pub(crate) fn session(root: &Root, config: &Config, author: Author) -> Result<Session, Failure> {
-    Ok(try_session(root, config, author)?)
-}
-
-/// As [`session`], for those who go on without.
-pub(crate) fn try_session(root: &Root, config: &Config, author: Author) -> Result<Session, SyncError> {
+pub(crate) fn session(root: &Root, config: &Config, author: Author) -> Result<Session, SyncError> {
     let patience = Duration::from_millis(config.layers.lock_timeout_ms);
     Session::open(&root.path, &StatePlace::from_process()?, patience, author)
 }

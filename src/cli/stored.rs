@@ -51,7 +51,6 @@ pub(crate) fn open(cx: &mut Context) -> Result<(Here, Session), Failure> {
     cx.purpose = cx.purpose.max(Purpose::Write);
     let mut here = cx.here()?;
     let session = here.session(cx)?;
-    cx.tell_set_aside(session.store().set_aside());
     here.workspace.take_in(|path| session.knows(path));
     Ok((here, session))
 }

@@ -25,17 +25,14 @@ pub(super) fn restore<L: VersionLine>(
     // What it changed is what differs from its last save; from the first one on it can only
     // be known which notes it had.
     let last = line.versions().iter().rposition(|version| version.origin == Origin::Export);
-    let changed = match last {
-        Some(index) => {
-            let last = line.document(index)?;
-            let now = exported(head, |id| last.note(id).is_some());
-            let (before, after) = (lengthened(&last, head, &last), lengthened(file, head, &last));
-            carry(head, &now, ChangeSet::between(&before, &now).apply(&after))
-        }
-        None => {
-            let now = exported(head, |id| file.note(id).is_some());
-            carry(head, &now, Applied::unchanged(&without_stale(file, head, &now, line)?))
-        }
+    let changed = if let Some(index) = last {
+        let last = line.document(index)?;
+        let now = exported(head, |id| last.note(id).is_some());
+        let (before, after) = (lengthened(&last, head, &last), lengthened(file, head, &last));
+        carry(head, &now, ChangeSet::between(&before, &now).apply(&after))
+    } else {
+        let now = exported(head, |id| file.note(id).is_some());
+        carry(head, &now, Applied::unchanged(&without_stale(file, head, &now, line)?))
     };
     Ok(Some(changed))
 }

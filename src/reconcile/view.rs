@@ -284,7 +284,8 @@ fn isolated(note: Note<'_>, known: Note<'_>, is_explicit: &dyn Fn(&str, &Field) 
     let id = note.id()?;
     let mut changes = Vec::new();
     for field in ISOLATION {
-        let said = note.has(&field) || isolation(note, &field).is_some();
+        // A key without a value says nothing: a save may have been cut off there.
+        let said = isolation(note, &field).is_some();
         // A scope that was said makes the project unsaid on purpose.
         let said = said || field == Field::Project && note.has(&Field::Scope);
         if said || is_explicit(id, &field) {

@@ -263,14 +263,16 @@ impl Session {
         let author = &self.author;
         let reason = author.reason.as_deref();
         let Some(moving) = &author.moving else {
-            return record_steps(tx, layer, steps, &author.who, WhyGone::Archived, reason, batch, |_| false);
+            record_steps(tx, layer, steps, &author.who, WhyGone::Archived, reason, batch, |_| false)?;
+            return Ok(());
         };
         let arrived: Vec<Step> = steps
             .iter()
             .filter(|step| step.after.is_some())
             .map(|step| Step { before: step.before.clone().or_else(|| Some(moving.clone())), ..step.clone() })
             .collect();
-        record_steps(tx, layer, &arrived, &author.who, WhyGone::Archived, reason, batch, |_| true)
+        record_steps(tx, layer, &arrived, &author.who, WhyGone::Archived, reason, batch, |_| true)?;
+        Ok(())
     }
 
     /// Writes down a change that was made. The file has it: what goes wrong here loses
@@ -297,7 +299,8 @@ impl Session {
             add_version(tx, row.id, after, "online", &batch)?;
             self.record_online(tx, row.id, &changed, &batch)?;
             let is_explicit = |id: &str, field: &Field| {
-                let has = |document: &Document| document.note(id).is_some_and(|note| note.has(field));
+                let has =
+                    |document: &Document| document.note(id).is_some_and(|note| note.get(field).is_some());
                 has(before) && !has(after)
             };
             let view = View::with_explicit(after, after, before, &old, None, &is_explicit);

@@ -1,5 +1,7 @@
 //! Writing down what a pass did.
 
+use std::collections::BTreeSet;
+
 use crate::document::Document;
 use crate::files::Found;
 use crate::merge::{Lost, revision_of};
@@ -13,9 +15,10 @@ use super::look::{reliable, stamp_of};
 use super::{Happened, Session, SyncError, Waits, Work};
 
 /// What happened to each note, for the report.
-pub(super) fn happened(settled: &Settled) -> Vec<(String, Happened)> {
+pub(super) fn happened(settled: &Settled, returned: &BTreeSet<String>) -> Vec<(String, Happened)> {
     let happened = |step: &Step| {
         let what = match (&step.before, &step.after) {
+            (None, _) if returned.contains(&step.id) => Happened::Returned,
             (None, _) => Happened::Created,
             (Some(_), Some(_)) if settled.arrived.contains(&step.id) => Happened::Moved,
             (Some(_), Some(_)) => Happened::Updated,
@@ -40,17 +43,15 @@ impl Batch {
 }
 
 impl Session {
-    /// Writes a pass down, all or nothing.
-    pub(super) fn record(&self, works: &[Work]) -> Result<(), SyncError> {
+    /// Writes a pass down, all or nothing. The notes that are back from the archive, by layer.
+    pub(super) fn record(&self, works: &[Work]) -> Result<Vec<BTreeSet<String>>, SyncError> {
         let batch = Batch::new()?;
         for work in works.iter().filter(|work| work.settled.is_some()) {
             self.marks.take(&self.root, &work.place);
         }
-        self.store.write(|tx| {
-            for work in works {
-                self.record_one(tx, work, &batch)?;
-            }
-            Ok::<_, StoreError>(())
+        let returned = self.store.write(|tx| {
+            let returned = works.iter().map(|work| self.record_one(tx, work, &batch));
+            returned.collect::<Result<Vec<_>, StoreError>>()
         })?;
         for work in works {
             let (is_plain, text) = if let Some(settled) = &work.settled {
@@ -68,10 +69,10 @@ impl Session {
                 self.marks.put_known(&self.root, &work.place);
             }
         }
-        Ok(())
+        Ok(returned)
     }
 
-    fn record_one(&self, tx: &Tx<'_>, work: &Work, batch: &Batch) -> Result<(), StoreError> {
+    fn record_one(&self, tx: &Tx<'_>, work: &Work, batch: &Batch) -> Result<BTreeSet<String>, StoreError> {
         let mut row = tx.layer_or_new(&self.root, &work.place)?;
         let known = row.clone();
         let Some(settled) = &work.settled else {
@@ -81,7 +82,7 @@ impl Session {
                 row.stamp = stamp;
                 tx.put_layer(&row)?;
             }
-            return Ok(());
+            return Ok(BTreeSet::new());
         };
         let newest = tx.newest_version(row.id)?;
         let base = settled.base.and_then(|base| work.versions.get(base.index)).copied();
@@ -95,7 +96,9 @@ impl Session {
         }
         let who = if work.by_git { "git" } else { "offline" };
         let why = if work.by_git { WhyGone::Git } else { WhyGone::Deleted };
-        record_steps(tx, row.id, &settled.steps, who, why, None, batch, |id| settled.arrived.contains(id))?;
+        let returned = record_steps(tx, row.id, &settled.steps, who, why, None, batch, |id| {
+            settled.arrived.contains(id)
+        })?;
         record_losses(tx, row.id, settled, base, newest.map(|newest| newest.id), batch)?;
         row.view =
             (!settled.view.is_plain()).then(|| serde_json::to_string(&settled.view).unwrap_or_default());
@@ -108,7 +111,10 @@ impl Session {
         row.seen = (!is_blocked && is_there).then(|| Hash::of(settled.document.source()));
         // What was just written is too young for its stat to tell.
         row.stamp = if work.wrote || is_blocked { None } else { reliable(work.looked.stamp, batch.at) };
-        if row == known { Ok(()) } else { tx.put_layer(&row) }
+        if row != known {
+            tx.put_layer(&row)?;
+        }
+        Ok(returned)
     }
 }
 
@@ -142,9 +148,13 @@ pub(super) fn record_steps(
     reason: Option<&str>,
     batch: &Batch,
     is_arrival: impl Fn(&str) -> bool,
-) -> Result<(), StoreError> {
+) -> Result<BTreeSet<String>, StoreError> {
+    let mut returned = BTreeSet::new();
     for step in steps {
         let is_back = step.after.is_some() && tx.mark_returned(layer, &step.id, batch.at)?;
+        if is_back {
+            returned.insert(step.id.clone());
+        }
         let op = match (&step.before, &step.after) {
             (None, _) if is_back => Op::Restore,
             (None, _) => Op::Create,
@@ -174,7 +184,7 @@ pub(super) fn record_steps(
             })?;
         }
     }
-    Ok(())
+    Ok(returned)
 }
 
 fn record_losses(

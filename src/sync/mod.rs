@@ -14,6 +14,7 @@ mod look;
 mod marks;
 mod peek;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -182,6 +183,8 @@ struct Work {
     waits: Option<Waits>,
     error: Option<WorkspaceError>,
     wrote: bool,
+    /// The notes that are back from the archive, once that is written down.
+    returned: BTreeSet<String>,
 }
 
 /// How often a layer is begun anew because somebody writes it at the same time.
@@ -239,7 +242,10 @@ impl Session {
             }
         }
         if !options.dry_run && !works.is_empty() {
-            self.record(&works)?;
+            let returned = self.record(&works)?;
+            for (work, returned) in works.iter_mut().zip(returned) {
+                work.returned = returned;
+            }
         }
         for work in works {
             let index = layers.iter().position(|layer| layer.path == work.layer.path);
@@ -290,6 +296,7 @@ impl Session {
             waits: None,
             error: None,
             wrote: false,
+            returned: BTreeSet::new(),
         };
         Ok(Next::Work(Box::new(work)))
     }
@@ -297,7 +304,7 @@ impl Session {
     /// Decides about each layer that has not been decided yet.
     fn settle(&self, works: &mut [Work], options: &PassOptions<'_>) -> Result<(), SyncError> {
         let todo: Vec<usize> = (0..works.len()).filter(|at| works[*at].settled.is_none()).collect();
-        for at in todo {
+        for at in todo.iter().copied() {
             let decided = {
                 let (work, others) = (&works[at], &*works);
                 let is_elsewhere = |id: &str| {
@@ -317,6 +324,12 @@ impl Session {
             }
         }
         arrivals(works, &self.store)?;
+        for at in todo {
+            let work = &mut works[at];
+            if let (Some(settled), Some(row)) = (&mut work.settled, &work.row) {
+                isolate_returned(settled, &self.store, row)?;
+            }
+        }
         Ok(())
     }
 
@@ -494,6 +507,24 @@ fn arrivals(works: &mut [Work], store: &Store) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// A note that is back from the archive is still whose it was, unless it says otherwise.
+pub(super) fn isolate_returned(
+    settled: &mut Settled,
+    store: &Store,
+    row: &LayerRow,
+) -> Result<(), StoreError> {
+    let is_new = |id: &str| settled.steps.iter().any(|step| step.before.is_none() && step.id == id);
+    if settled.steps.iter().all(|step| step.before.is_some()) {
+        return Ok(());
+    }
+    let archived = store.read().archived(row.id, false)?;
+    let back: Vec<_> = archived.into_iter().filter(|one| is_new(&one.note)).collect();
+    for one in back {
+        settled.view.arrive(&one.note, &one.text, &settled.document);
+    }
+    Ok(())
+}
+
 fn base_note(line: &StoredLine<'_>, base: Base, id: &str) -> Result<Option<String>, StoreError> {
     use crate::merge::VersionLine as _;
     Ok(line.document(base.index)?.note(id).map(crate::document::Note::snippet))
@@ -526,7 +557,7 @@ impl Work {
             return;
         };
         report.is_news = self.is_news;
-        report.happened = journal::happened(&settled);
+        report.happened = journal::happened(&settled, &self.returned);
         report.is_stale = settled
             .base
             .is_some_and(|base| matches!(base.why, Why::CarriesNothing | Why::Carries | Why::Revision))

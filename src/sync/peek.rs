@@ -14,7 +14,7 @@ use super::checkout;
 use super::line::StoredLine;
 use super::look::{Looked, place_of};
 use super::marks::Marks;
-use super::{view_of, waiting_of};
+use super::{isolate_returned, view_of, waiting_of};
 
 /// A layer as it counts.
 #[derive(Debug)]
@@ -155,5 +155,7 @@ fn dry_run(
     let known = Known { line: &line, view: &view, waiting: waiting.as_ref() };
     let facts = Facts { by_git, writing: Writing::Waits, accept: false, is_elsewhere: &|_| false };
     let seen = if exists { Seen::Text(document) } else { Seen::Absent };
-    reconcile(seen, &known, &facts, &mut String::new)
+    let mut settled = reconcile(seen, &known, &facts, &mut String::new)?;
+    isolate_returned(&mut settled, store, row)?;
+    Ok(settled)
 }

@@ -90,7 +90,8 @@ fn a_stashed_note_is_away_and_back() {
         stage.scene.git("app", &["stash", "pop", "-q"]);
         let all = [&B[..], &[("n4", "four")]].concat();
         stage.has(&all);
-        stage.sync().ok();
+        let said = stage.sync().ok();
+        assert!(said.contains("back: n4"), "{said}");
         stage.is_in_step(&all);
         assert_eq!(stage.read(), with_four);
         assert_eq!(porcelain(stage), " M .harness/app.md\n");

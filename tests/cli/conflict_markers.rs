@@ -65,6 +65,9 @@ fn waits(stage: &Stage, last_good: &[(&str, &str)]) {
         for marker in ["<<<<", ">>>>", "||||"] {
             assert!(!block.contains(marker), "{block}");
         }
+        let exported = stage.json(&["export"]);
+        assert_eq!(exported.as_array().unwrap().len(), last_good.len() + 1, "{exported}");
+        assert!(!exported.to_string().contains("<<<<"), "{exported}");
         assert_eq!(stage.read(), marked, "not written while markers stand");
     }
     stage.scene.run(&["status"]).prints("in conflict").prints("n3");
@@ -129,6 +132,7 @@ fn an_edit_of_the_agent_in_the_note_in_conflict_waits_too() {
         stage.sync().ends(1);
         let counts = [("n1", "Use pnpm, never npm."), (KEPT, "Stays, edited.")];
         stage.has(&counts);
+        assert_eq!(stage.json(&["export"]).as_array().unwrap().len(), 2);
         stage.write(&of("Use pnpm 9."));
         stage.scene.git("app", &["commit", "-qam", "merged"]);
         stage.sync().ok();

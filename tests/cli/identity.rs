@@ -328,6 +328,8 @@ fn claim_makes_two_places_one_project() {
     let scene = Scene::new();
     init(&scene, "x/app");
     init(&scene, "y/app");
+    let scene = scene.cwd("x/app");
+    assert_eq!(scene.run(&["claim"]).ends(0).err, "app is this project's now\n");
     let (scene, _) = add(scene, "x/app", "canary-x");
     let (scene, _) = add(scene, "y/app", "canary-y");
     let scene = scene.cwd("y/app");

@@ -69,6 +69,11 @@ fn a_note_that_lost_the_keys_that_kept_it_private_is_as_private_as_before() {
         let status = scene.run(&["status"]).ok();
         assert!(status.contains("n1") && status.contains("differs"), "{status}");
         assert_eq!(json(&scene, &["status"])["layers"][0]["differing"][0]["because"], "isolation");
+        // What is given away says it as well.
+        let exported = json(&scene, &["export", "--project", "acme"]);
+        assert_eq!(exported.as_array().unwrap().len(), 1, "{exported}");
+        assert_eq!(exported[0]["model"], "local/llama");
+        assert_eq!(json(&scene, &["export", "--project", "other"]), serde_json::json!([]));
         // An edit of something else by the agent changes nothing in this.
         scene.run_as("cloud/x", &["edit", "n1", "--project", "acme", "--importance", "0.95"]).ok();
         scene.run(&["sync"]).ok();
@@ -129,7 +134,7 @@ fn the_command_takes_a_key_out_because_it_was_asked_to() {
         scene.write(GLOBAL, &write(form, eol, &ALL, CANARY));
         scene.run(&["sync"]).ok();
         scene.run(&["edit", "n1", "--project", "acme", "--unset", "model"]).ok();
-        assert_eq!(seen(&scene)[2], true);
+        assert!(seen(&scene)[2]);
         let adopted = scene.run(&["render", "--model", "cloud/x", "--project", "acme"]).ok();
         assert!(adopted.contains(CANARY), "an orphan, on purpose");
     }
@@ -181,4 +186,70 @@ fn a_note_moved_by_hand_without_its_model_is_not_adopted() {
             assert!(!sees("cloud/x") && sees("local/llama"), "{}", stage.scene.read(GLOBAL));
         });
     }
+}
+
+/// The command moves the note as it counts, not as its file has it.
+#[test]
+fn a_note_that_lost_its_model_is_moved_with_it() {
+    everywhere(&[], |stage: &Stage| {
+        let own = |fields: &[(&str, &str)]| {
+            stage.write(&stage.joined(&[stage.fielded("n1", fields, CANARY), stage.note("n2", "stays")]));
+            stage.sync().ok();
+        };
+        own(&[("model", "local/llama")]);
+        own(&[]);
+        let sees = |model: &str| stage.scene.run(&["render", "--model", model]).ok().contains(CANARY);
+        assert!(!sees("cloud/x") && sees("local/llama"));
+        stage.scene.run(&["move", "n1", "global"]).ok();
+        assert!(!stage.read().contains(CANARY) && stage.scene.read(GLOBAL).contains(CANARY));
+        assert!(!sees("cloud/x") && sees("local/llama"), "{}", stage.scene.read(GLOBAL));
+        assert_eq!(stage.sync().ok(), "");
+        assert!(!sees("cloud/x") && sees("local/llama"), "{}", stage.scene.read(GLOBAL));
+        // Away and back, it is still whose it was.
+        stage.scene.run(&["archive", "n1"]).ok();
+        stage.scene.run(&["restore", "n1"]).ok();
+        assert!(!sees("cloud/x") && sees("local/llama"), "{}", stage.scene.read(GLOBAL));
+    });
+}
+
+/// A note that lost its model and was then archived or deleted comes back as it counted.
+#[test]
+fn a_note_that_lost_its_model_comes_back_with_it() {
+    everywhere(&[], |stage: &Stage| {
+        let own = |fields: &[(&str, &str)]| {
+            stage.write(&stage.joined(&[stage.fielded("n1", fields, CANARY), stage.note("n2", "stays")]));
+            stage.sync().ok();
+        };
+        let sees = |model: &str| stage.scene.run(&["render", "--model", model]).ok().contains(CANARY);
+        let is_whose_it_was = || assert!(!sees("cloud/x") && sees("local/llama"), "{}", stage.read());
+        own(&[("model", "local/llama")]);
+        own(&[]);
+        stage.save(&[("n2", "stays")]);
+        stage.sync().ok();
+        stage.scene.run(&["restore", "n1"]).ok();
+        is_whose_it_was();
+        own(&[]);
+        is_whose_it_was();
+        stage.scene.run(&["archive", "n1"]).ok();
+        stage.scene.run(&["restore", "n1"]).ok();
+        is_whose_it_was();
+    });
+}
+
+/// A note put back by hand under its old id, without the key, is as private as it was.
+#[test]
+fn a_note_typed_anew_without_its_model_is_told_apart() {
+    everywhere(&[], |stage: &Stage| {
+        let keyed = stage.fielded("n1", &[("model", "local/llama")], CANARY);
+        stage.write(&stage.joined(&[keyed, stage.note("n2", "stays")]));
+        stage.sync().ok();
+        stage.save(&[("n2", "stays")]);
+        stage.sync().ok();
+        stage.save(&[("n1", CANARY), ("n2", "stays")]);
+        let sees = |model: &str| stage.scene.run(&["render", "--model", model]).ok().contains(CANARY);
+        for _ in 0..2 {
+            assert!(!sees("cloud/x") && sees("local/llama"), "{}", stage.read());
+            stage.sync().ok();
+        }
+    });
 }

@@ -4,7 +4,7 @@
 use std::fs;
 
 use super::scene::{HOME, Scene};
-use super::stage::{Form, REPO, Stage};
+use super::stage::{Form, Stage, VARIANTS};
 
 const STATE: &str = "home/.local/state/harness-layers";
 
@@ -14,15 +14,9 @@ struct Machines {
     two: Stage,
 }
 
-/// Runs `test` for both layers, in both forms, the repository's with CRLF too.
+/// Runs `test` for both layers, in both forms.
 fn on_two(notes: &[(&str, &str)], test: impl Fn(&Machines)) {
-    for (path, form, eol) in [
-        (REPO, Form::Blocks, "\n"),
-        (REPO, Form::Blocks, "\r\n"),
-        (REPO, Form::Bullets, "\n"),
-        (HOME, Form::Blocks, "\n"),
-        (HOME, Form::Bullets, "\n"),
-    ] {
+    for (path, form, eol) in VARIANTS {
         println!("with {path} as {form:?}, line end {eol:?}");
         test(&Machines::new(path, form, eol, notes));
     }

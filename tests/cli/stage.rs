@@ -25,15 +25,18 @@ pub(crate) struct Stage {
     pub(crate) eol: &'static str,
 }
 
-/// Runs `test` for the private layer and the repository's, in both forms, the repository's
-/// with CRLF too.
+/// Each layer in each form, each form with either line end.
+pub(crate) const VARIANTS: [(&str, Form, &str); 4] = [
+    (HOME, Form::Blocks, "\n"),
+    (HOME, Form::Bullets, "\r\n"),
+    (REPO, Form::Blocks, "\r\n"),
+    (REPO, Form::Bullets, "\n"),
+];
+
+/// Runs `test` for the private layer and the repository's, in both forms.
 pub(crate) fn everywhere(notes: &[(&str, &str)], test: impl Fn(&Stage)) {
-    for path in [HOME, REPO] {
-        for form in [Form::Blocks, Form::Bullets] {
-            for eol in if path == REPO { &["\n", "\r\n"][..] } else { &["\n"] } {
-                Stage::with(path, form, eol, notes).play(&test);
-            }
-        }
+    for (path, form, eol) in VARIANTS {
+        Stage::with(path, form, eol, notes).play(&test);
     }
 }
 

@@ -164,7 +164,7 @@ impl Schedule {
         for (number, step) in self.steps.iter().enumerate() {
             let done = world.step(*step).and_then(|()| world.sync(*step == Step::Accepts));
             if let Err(law) = done {
-                let files = world_text(&world.layers);
+                let files = world_text(&world.layers) + &world.versions_text();
                 return Err(format!("step {} {step:?}: {law}\n{files}", number + 1));
             }
         }
@@ -190,8 +190,11 @@ const MODELS: [&str; 2] = ["a/one", "b/two"];
 #[derive(Clone, Default)]
 struct Opened {
     text: String,
-    /// Words that agents wrote since, and whether in a note that was new.
-    since: BTreeMap<String, bool>,
+    /// As it was when it was opened.
+    original: String,
+    /// Words that agents wrote since, each with the note that it changed; none if the note
+    /// was new.
+    since: BTreeMap<String, Option<String>>,
     /// It was saved already without some of them: what that save lacked and still lacks was
     /// put back once, and is not a second time.
     has_missed: bool,
@@ -303,12 +306,9 @@ impl World {
             Step::AgentRewords { layer, note } => {
                 let word = self.word();
                 let text = word.clone();
-                if self.agent(layer, note, |index| Change::Set {
-                    note: index,
-                    field: Field::Content,
-                    text: text.clone(),
-                })? {
-                    self.accept_online(layer, word, false);
+                let reword = |index| Change::Set { note: index, field: Field::Content, text: text.clone() };
+                if let Some(id) = self.agent(layer, note, reword) {
+                    self.accept_online(layer, word, Some(id));
                 }
             }
             Step::AgentWeighs { layer, note } => {
@@ -316,14 +316,14 @@ impl World {
                     note: index,
                     field: Field::Importance,
                     text: "0.75".to_owned(),
-                })?;
+                });
             }
             Step::AgentArchives { layer, note } => {
-                self.agent(layer, note, |index| Change::Remove { note: index, with_section: false })?;
+                self.agent(layer, note, |index| Change::Remove { note: index, with_section: false });
             }
             Step::Opens { layer } => {
                 let text = self.read(layer);
-                self.opened.insert(layer, Opened { text, ..Opened::default() });
+                self.opened.insert(layer, Opened { original: text.clone(), text, ..Opened::default() });
             }
             Step::Saves { layer, edit, way } => self.saves(layer, edit, way),
             Step::Edits { layer, edit, way } => {
@@ -371,14 +371,14 @@ impl World {
         drop(session);
         // A refusal is an answer too; then nothing was accepted.
         if done.is_ok() {
-            self.accept_online(layer, word, true);
+            self.accept_online(layer, word, None);
         }
     }
 
-    /// Changes the n-th note that is there for an agent; whether it was taken.
-    fn agent(&self, layer: usize, note: usize, change: impl Fn(usize) -> Change) -> Result<bool, String> {
+    /// Changes the n-th note that is there for an agent; which, if it was taken.
+    fn agent(&self, layer: usize, note: usize, change: impl Fn(usize) -> Change) -> Option<String> {
         let session = self.session(Some(MODELS[0]));
-        let mut did = false;
+        let mut did = None;
         let done = change_layer(&session, &self.layers[layer], "", |document| {
             let with_ids: Vec<Note<'_>> = document
                 .notes()
@@ -386,19 +386,20 @@ impl World {
                     note.id().is_some_and(|id| document.note(id).is_some_and(|it| it.index() == note.index()))
                 })
                 .collect();
-            did = false;
+            did = None;
             if with_ids.is_empty() {
                 return Ok(Vec::new());
             }
-            did = true;
-            Ok(vec![change(with_ids[note % with_ids.len()].index())])
+            let chosen = with_ids[note % with_ids.len()];
+            did = chosen.id().map(str::to_owned);
+            Ok(vec![change(chosen.index())])
         });
-        Ok(done.is_ok() && did)
+        did.filter(|_| done.is_ok())
     }
 
-    fn accept_online(&mut self, layer: usize, word: String, is_new: bool) {
+    fn accept_online(&mut self, layer: usize, word: String, changed: Option<String>) {
         if let Some(opened) = self.opened.get_mut(&layer) {
-            opened.since.insert(word.clone(), is_new);
+            opened.since.insert(word.clone(), changed);
         }
         self.accepted.insert(word);
     }
@@ -436,8 +437,13 @@ impl World {
         let is_news = text.contains(&word) && !self.had.contains(&text);
         let counting: BTreeSet<String> = self.counting();
         let had_missed = opened.has_missed;
-        for (word, is_new) in opened.since.iter().filter(|(word, _)| !text.contains(*word)) {
-            let is_first = self.missed.insert(word.clone()) && (*is_new || !had_missed);
+        for (word, changed) in opened.since.iter().filter(|(word, _)| !text.contains(*word)) {
+            // A note that came into the file since, and not online, goes with the save.
+            let is_owed = match changed {
+                None => true,
+                Some(id) => !had_missed && opened.original.contains(id.as_str()),
+            };
+            let is_first = self.missed.insert(word.clone()) && is_owed;
             opened.has_missed = true;
             if is_first && is_news && counting.contains(word) {
                 self.owed.insert(word.clone());
@@ -537,6 +543,8 @@ impl World {
         if let Some(error) = reports.iter().find_map(|report| report.error.as_ref()) {
             return Err(format!("trouble with a layer: {error}"));
         }
+        // What was put back once is not put back again.
+        let put_back: Vec<String> = reports.iter().flat_map(put_back_words).collect();
         self.no_second_news(&pass(false)?)?;
         let texts: Vec<String> = (0..self.layers.len()).map(|layer| self.read(layer)).collect();
         let stamps = self.stamps();
@@ -548,6 +556,7 @@ impl World {
         let (kept, lost) = self.kept(&session);
         drop(session);
         self.had.extend(texts.iter().cloned());
+        self.missed.extend(put_back);
         // What a pass has read is accepted.
         let held = reports.iter().any(|report| report.view.held.is_some());
         for text in &texts {
@@ -576,6 +585,28 @@ impl World {
             return Err("a held file archived something".to_owned());
         }
         self.isolated()
+    }
+
+    /// The versions of the files, for who has to find out what went wrong.
+    fn versions_text(&self) -> String {
+        let session = self.session(None);
+        let store = session.store().read();
+        let mut all = String::new();
+        for layer in &self.layers {
+            let place = harness_layers::sync::place_of(&layer.path);
+            let Some(row) = store.layer(session.root(), &place).unwrap() else { continue };
+            for version in store.versions(row.id).unwrap() {
+                let text = store.text(version.hash).unwrap();
+                let _ = write!(
+                    all,
+                    "=== {} version {}, {}\n{text}",
+                    layer.path.display(),
+                    version.id.0,
+                    version.origin
+                );
+            }
+        }
+        all
     }
 
     fn no_second_news(&self, reports: &[LayerReport]) -> Result<(), String> {
@@ -660,6 +691,12 @@ impl World {
         let _ = &self.dir;
         Ok(())
     }
+}
+
+fn put_back_words(report: &LayerReport) -> Vec<String> {
+    let after = report.after.as_ref();
+    let notes = report.carried.iter().filter_map(|id| after?.note(id));
+    notes.flat_map(|note| words(&note.content())).collect()
 }
 
 fn words(text: &str) -> Vec<String> {

@@ -91,10 +91,10 @@ fn counts(one: &Judged<'_>, reach: &Reach, waiting: &mut usize) -> bool {
     let document = &reach.layers[one.layer].document;
     let is_here = one.note.state() == State::Good
         && one.shadowed_by.is_none()
-        && one.standing != Standing::OtherProject
+        && !matches!(one.standing, Standing::OtherProject | Standing::Replaced)
         && one.note.active()
         && !one.note.content().is_empty()
-        && !document.is_equal_copy(one.note);
+        && !(one.is_in_file && document.is_equal_copy(one.note));
     let is_let_in = matches!(one.note.approval(), None | Some(Approval::Approved));
     *waiting += usize::from(is_here && !is_let_in);
     is_here && is_let_in

@@ -1,5 +1,7 @@
 //! `layers move`: a note into another layer.
 
+use std::borrow::Cow;
+
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 use serde::Serialize;
@@ -54,6 +56,7 @@ pub(crate) fn run(args: &MoveArgs, cx: &mut Context) -> Result<Exit, Failure> {
     let source = reach.layers[found.note.layer].layer.clone();
     let line = found.note.note.location().line;
     let before = found.note.note.snippet();
+    let owner = found.note.note.model().map(Cow::into_owned);
     drop(found);
     let here = Here { workspace: reach.workspace, config };
     let target = match (&args.to_project, args.to) {
@@ -72,7 +75,7 @@ pub(crate) fn run(args: &MoveArgs, cx: &mut Context) -> Result<Exit, Failure> {
     let mut session = here.session(cx)?;
     session.author.moving = Some(before);
     let id = fresh_id()?;
-    let (id, inserted) = put(&here, &session, &args.id, id, &source, &target)?;
+    let (id, inserted) = put(&here, &session, &args.id, owner, id, &source, &target)?;
     let removed = change_layer(&session, &source, "", |document| {
         let note = find_note(&source, document, &args.id)?;
         Ok(vec![Change::Remove { note: note.index(), with_section: false }])
@@ -105,17 +108,24 @@ pub(crate) fn run(args: &MoveArgs, cx: &mut Context) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Puts a copy of the note into the target, as it must read there.
+/// Puts a copy of the note into the target, as it must read there. `owner` is whose it is,
+/// also where its file does not say so any more.
 fn put(
     here: &Here,
     session: &Session,
     id: &str,
+    owner: Option<String>,
     fresh: String,
     source: &LayerRef,
     target: &LayerRef,
 ) -> Result<(String, Changed), Failure> {
     let held = source.read_text()?.content().unwrap_or_default();
-    let document = Document::parse(held);
+    let mut document = Document::parse(held);
+    let note = find_note(source, &document, id)?;
+    if let Some(owner) = owner.filter(|owner| note.model().as_deref() != Some(owner)) {
+        let own = Change::Set { note: note.index(), field: Field::Model, text: owner };
+        document = document.apply(&[own]).map_err(|error| edit_error(source, &document, error))?;
+    }
     let note = find_note(source, &document, id)?;
     // Tried before anything is written: a layer in conflict gives nothing away.
     let remove = Change::Remove { note: note.index(), with_section: false };

@@ -251,7 +251,7 @@ impl Watcher<'_> {
                 open.push(layer.path.clone());
             }
         }
-        let session = context::try_session(&self.here.workspace.root, &self.here.config, self.cx.author())?;
+        let session = context::session(&self.here.workspace.root, &self.here.config, self.cx.author())?;
         self.cx.tell_set_aside(session.store().set_aside());
         let is_open = |layer: &LayerRef| open.contains(&layer.path);
         let options = PassOptions { is_open: &is_open, ..PassOptions::default() };
