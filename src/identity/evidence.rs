@@ -58,7 +58,7 @@ pub struct Evidence {
     /// The folder that all work trees of the repository share; none outside of one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repository: Option<Landmark>,
-    /// Where it was cloned from; see [`super::remote`].
+    /// Where it was cloned from, without what differs between two clones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remote: Option<String>,
     /// Its first commits, if there is no remote to know it by.
