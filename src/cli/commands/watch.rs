@@ -16,12 +16,13 @@ use super::sync::{self, json, lines};
 use crate::config::Config;
 use crate::document::{Document, Severity};
 use crate::files::{self, Expected, Found, NewFile, Wrote};
+use crate::identity::Purpose;
 use crate::reach::Reach;
 use crate::reconcile::Reason;
 use crate::render::Format;
 use crate::sync::{LayerReport, PassOptions, SyncError, Waits};
 use crate::watch::{Batch, News, Passed, Passes, WatchOptions, open_in};
-use crate::workspace::{Env, LayerRef, Root, Workspace, all_projects};
+use crate::workspace::{Env, LayerRef, Workspace, all_projects};
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -62,6 +63,7 @@ pub(crate) struct WatchArgs {
 }
 
 pub(crate) fn run(args: &WatchArgs, cx: &mut Context) -> Result<Exit, Failure> {
+    cx.purpose = Purpose::Write;
     let here = cx.here()?;
     let settle = Duration::from_millis(here.config.layers.settle_ms);
     let mut watcher = Watcher {
@@ -250,7 +252,7 @@ impl Watcher<'_> {
             }
         }
         let session = context::session(&self.here.workspace.root, &self.here.config, self.cx.author())?;
-        self.cx.tell_set_aside(&session);
+        self.cx.tell_set_aside(session.store().set_aside());
         let is_open = |layer: &LayerRef| open.contains(&layer.path);
         let options = PassOptions { is_open: &is_open, ..PassOptions::default() };
         session.pass(due, &options)
@@ -324,7 +326,9 @@ impl Watcher<'_> {
             return Ok(());
         }
         let model = self.cx.model();
-        let workspace = workspace_of(&self.here, self.cx)?;
+        // Layers come and go.
+        let env = self.cx.env()?;
+        let workspace = self.cx.discover(self.here.workspace.root.clone(), &env, &self.here.config)?;
         let reach = Reach::read(workspace, context::state());
         let block = block_of(&reach, &self.here.config, model.as_deref(), self.args.format);
         for path in &self.args.render {
@@ -377,35 +381,17 @@ impl Watcher<'_> {
     }
 }
 
-/// Where we are, looked at anew: layers come and go.
-fn workspace_of(here: &Here, cx: &Context) -> Result<Workspace, Failure> {
-    let mut env = Env::from_process()?;
-    env.root_option = Some(here.workspace.root.path.clone());
-    env.project_option.clone_from(&cx.globals.project);
-    Ok(Workspace::discover_in(here.workspace.root.clone(), &env, &here.config.layers.projects)?)
-}
-
 /// The layers to look after: below the root all; of repositories those of the working
 /// directory and of the folders named.
 fn groups(
     workspace: &Workspace,
     config: &Config,
-    cx: &Context,
+    cx: &mut Context,
     folders: &[PathBuf],
 ) -> Result<Vec<Vec<LayerRef>>, Failure> {
     let root = &workspace.root;
-    let env = Env::from_process()?;
-    let of = |folder: &Path, project: Option<&String>| -> Result<Vec<LayerRef>, Failure> {
-        let env = Env {
-            root_option: Some(root.path.clone()),
-            project_option: project.cloned(),
-            cwd: env.cwd.join(folder),
-            ..env.clone()
-        };
-        let root = Root::clone(root);
-        Ok(Workspace::discover_in(root, &env, &config.layers.projects)?.layers)
-    };
-    let mut first = of(Path::new(""), cx.globals.project.as_ref())?;
+    let env = cx.env()?;
+    let mut first = cx.discover(root.clone(), &env, config)?.layers;
     for project in all_projects(root)? {
         if first.iter().all(|layer| layer.path != project.path) {
             first.push(LayerRef::home(project.path, &project.name));
@@ -413,7 +399,8 @@ fn groups(
     }
     let mut groups = vec![first];
     for folder in folders {
-        let mut layers = of(folder, None)?;
+        let env = Env { project_option: None, cwd: env.cwd.join(folder), ..env.clone() };
+        let mut layers = cx.discover(root.clone(), &env, config)?.layers;
         layers.retain(|layer| groups.iter().flatten().all(|known| known.path != layer.path));
         groups.push(layers);
     }
