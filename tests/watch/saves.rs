@@ -44,7 +44,7 @@ fn assert_versions(scene: &Scene, count: usize) {
     assert_eq!(held, expected);
     let ids: Vec<String> = notes(scene).into_iter().map(|(id, _)| id).collect();
     let ids: Vec<&String> = ids.iter().filter(|id| !id.starts_with("barrier")).collect();
-    assert_eq!(ids, ["n1", "n2"]);
+    assert_eq!(ids, ["g1", "n1", "n2"]);
     assert!(history(scene, "n2").is_empty());
 }
 

@@ -46,7 +46,7 @@ pub(crate) fn layer(notes: &[(&str, &str)]) -> String {
 
 /// A scene with a layer of two notes that the store knows.
 pub(crate) fn two_notes() -> Scene {
-    known(Scene::new().home(&layer(&[("n1", "Use 30 s."), ("n2", "Two.")])))
+    known(Scene::new().global(&layer(&[("g1", "Everywhere.")])).home(&layer(&[("n1", "Use 30 s."), ("n2", "Two.")])))
 }
 
 /// The same scene, with its layers in the store.
@@ -176,7 +176,8 @@ impl Watch {
         let path = scene.path("home/.harness/harness-state.md");
         let before = std::fs::read_to_string(&path).unwrap_or_default();
         scene.write("home/.harness/harness-state.md", &format!("{before}\n{}", layer(&[(&id, "Here.")])));
-        self.changed(mark, &id);
+        // All notes of a layer that is new itself are none.
+        self.until_after(mark, "the barrier", |event| is(event, "changed", "harness-state.md"));
     }
 
     pub(crate) fn signal(&self, signal: &str) {
