@@ -77,5 +77,8 @@ fn git_finds_what_it_put_there() {
     assert_eq!(scene.read(REPO), layer(&third));
     assert_eq!(contents(&scene), pairs(&third));
     let events = watch.end();
-    assert!(!events.iter().any(|event| ["conflict", "held", "error"].iter().any(|it| event["event"] == *it)), "{events:#?}");
+    assert!(
+        !events.iter().any(|event| ["conflict", "held", "error"].iter().any(|it| event["event"] == *it)),
+        "{events:#?}"
+    );
 }

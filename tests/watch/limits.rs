@@ -58,7 +58,10 @@ fn an_overflow_of_the_queue_is_a_look_at_everything() {
     for id in ["n1", "g1", "r2"] {
         watch.changed(0, id);
     }
-    assert_eq!(scene.run(&["list", "--json"]).ok(), anew(&scene).replace(scene.path("").to_str().unwrap(), "@/"));
+    assert_eq!(
+        scene.run(&["list", "--json"]).ok(),
+        anew(&scene).replace(scene.path("").to_str().unwrap(), "@/")
+    );
     assert_eq!(history(&scene, "r2").len(), 1);
     for id in ["n2", "g2", "r1"] {
         assert!(history(&scene, id).is_empty());
@@ -74,7 +77,10 @@ fn limited(scene: &Scene, watches: usize) -> Option<Watch> {
     let set = |rest: &str| format!("echo {watches} > /proc/sys/user/max_inotify_watches{rest}");
     let is_allowed = Command::new("unshare").args(["-Ur", "sh", "-c", &set("")]).output().unwrap();
     if !is_allowed.status.success() {
-        println!("skipped: no limits of our own here: {}", String::from_utf8_lossy(&is_allowed.stderr).trim());
+        println!(
+            "skipped: no limits of our own here: {}",
+            String::from_utf8_lossy(&is_allowed.stderr).trim()
+        );
         return None;
     }
     let layers = scene.command(&["watch", "--json"]);
@@ -148,7 +154,9 @@ fn polling_sees_edits_of_equal_size_within_a_second() {
         thread::sleep(Duration::from_millis(300));
         scene.write(HOME, &saying(&format!("Use {at}2 s.")));
         let text = format!("Use {at}2 s.");
-        eventually("the last text", || history(&scene, "n1").last().is_some_and(|(_, held)| held.contains(&text)));
+        eventually("the last text", || {
+            history(&scene, "n1").last().is_some_and(|(_, held)| held.contains(&text))
+        });
     }
     for name in ["new.md", "newer.md"] {
         fs::write(folder(&scene).join(name), layer(&[("x1", "New.")])).unwrap();

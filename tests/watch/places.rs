@@ -32,7 +32,9 @@ fn a_layer_that_is_a_link_is_watched_at_its_target() {
 fn a_link_may_lead_elsewhere_from_one_moment_to_the_next() {
     let scene = two_notes();
     let watch = Watch::start(&scene, &[]);
-    for (target, first, second) in [("one/app.md", "Use 31 s.", "Use 32 s."), ("two/x.md", "Use 33 s.", "Use 34 s.")] {
+    for (target, first, second) in
+        [("one/app.md", "Use 31 s.", "Use 32 s."), ("two/x.md", "Use 33 s.", "Use 34 s.")]
+    {
         // First the file becomes a link, then the link another.
         scene.write(target, &saying(first));
         let mark = watch.mark();

@@ -17,6 +17,7 @@ type Save<'a> = &'a dyn Fn(&Path, &str);
 fn eight_saves(saves: &[Save<'_>]) {
     let scene = two_notes();
     let watch = Watch::start(&scene, &[]);
+    watch.barrier(&scene);
     for at in 0..8 {
         let save = saves[at * saves.len() / 8];
         let text = layer(&[("n1", &format!("Use {} s.", 31 + at)), ("n2", "Two.")]);
@@ -128,7 +129,11 @@ fn by_vim() {
         move |path: &Path, text: &str| {
             let set = format!("set backupcopy={copy} backup writebackup swapfile");
             let change = format!("%s/Use [0-9]* s/Use {} s/", seconds(text));
-            edit("vim", &["-N", "-es", "-u", "NONE", "-i", "NONE", "-c", &set, "-c", &change, "-c", "wq"], path);
+            edit(
+                "vim",
+                &["-N", "-es", "-u", "NONE", "-i", "NONE", "-c", &set, "-c", &change, "-c", "wq"],
+                path,
+            );
         }
     };
     eight_saves(&[&with("yes"), &with("no")]);

@@ -46,7 +46,11 @@ pub(crate) fn layer(notes: &[(&str, &str)]) -> String {
 
 /// A scene with a layer of two notes that the store knows.
 pub(crate) fn two_notes() -> Scene {
-    known(Scene::new().global(&layer(&[("g1", "Everywhere.")])).home(&layer(&[("n1", "Use 30 s."), ("n2", "Two.")])))
+    known(
+        Scene::new()
+            .global(&layer(&[("g1", "Everywhere.")]))
+            .home(&layer(&[("n1", "Use 30 s."), ("n2", "Two.")])),
+    )
 }
 
 /// The same scene, with its layers in the store.
@@ -239,7 +243,8 @@ pub(crate) fn is(event: &Value, kind: &str, path: &str) -> bool {
 /// Counts how often files of a folder are written, by events of its own.
 pub(crate) struct Writes {
     folder: PathBuf,
-    seen: Arc<Mutex<Vec<PathBuf>>>,
+    /// What was written, and whether by a rename.
+    seen: Arc<Mutex<Vec<(PathBuf, bool)>>>,
     _watcher: notify::RecommendedWatcher,
 }
 
@@ -249,14 +254,12 @@ impl Writes {
         let to = Arc::clone(&seen);
         let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
             let event = event.unwrap();
-            let is_write = matches!(
-                event.kind,
-                EventKind::Access(AccessKind::Close(AccessMode::Write))
-                    | EventKind::Modify(ModifyKind::Name(RenameMode::To))
-            );
-            if is_write {
-                to.lock().unwrap().extend(event.paths);
-            }
+            let is_move = match event.kind {
+                EventKind::Access(AccessKind::Close(AccessMode::Write)) => false,
+                EventKind::Modify(ModifyKind::Name(RenameMode::To)) => true,
+                _ => return,
+            };
+            to.lock().unwrap().extend(event.paths.into_iter().map(|path| (path, is_move)));
         })
         .unwrap();
         watcher.watch(folder, RecursiveMode::NonRecursive).unwrap();
@@ -270,9 +273,13 @@ impl Writes {
         let sign = tempfile::Builder::new().prefix(".sign").tempfile_in(&self.folder).unwrap();
         let sign = sign.into_temp_path();
         std::fs::write(&sign, "x").unwrap();
-        eventually("the events of a folder", || self.seen.lock().unwrap().iter().any(|it| **it == *sign));
+        eventually("the events of a folder", || self.seen.lock().unwrap().iter().any(|it| *it.0 == *sign));
         let path = self.folder.join(name);
-        self.seen.lock().unwrap().iter().filter(|it| **it == path).count()
+        let seen = self.seen.lock().unwrap();
+        let writes: Vec<bool> = seen.iter().filter(|(it, _)| *it == path).map(|(_, moved)| *moved).collect();
+        // A file that is closed once it has been renamed was written once.
+        let closed = writes.windows(2).filter(|pair| **pair == [true, false]).count();
+        writes.len() - closed
     }
 }
 

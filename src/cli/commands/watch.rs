@@ -21,9 +21,9 @@ use crate::files::{self, Expected, Found, NewFile, Wrote};
 use crate::reach::Reach;
 use crate::reconcile::Reason;
 use crate::render::Format;
-use crate::sync::{LayerReport, PassOptions, SyncError, Waits};
+use crate::sync::{LayerReport, PassOptions, SyncError};
 use crate::watch::{Batch, News, Passed, Passes, WatchOptions, open_in};
-use crate::workspace::{Env, LayerRef, Root, Workspace, all_projects};
+use crate::workspace::{Env, LayerRef, Root, WorkTree, Workspace, all_projects};
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -39,6 +39,9 @@ it open it is read but not written, for `layers.holdSeconds` at most. Ctrl-C end
 
 /// How often a command of `--exec` may be running: once.
 const EXEC_SHELL: &str = "sh";
+
+/// Where repositories have their layers.
+const REPO_FOLDER: &str = ".harness";
 
 // The arguments of `watch`. (a doc comment would replace the command's own help)
 #[derive(Debug, Args)]
@@ -170,13 +173,19 @@ impl Passes for Watcher<'_> {
     }
 
     fn nurseries(&self) -> Vec<PathBuf> {
-        let home = self.here.workspace.root.home_path("x");
-        let all = self.groups.iter().flatten().map(|layer| &layer.path).chain([&home]);
-        let mut folders: Vec<PathBuf> = all
-            .filter_map(|path| path.parent())
-            .filter(|folder| **folder != self.here.workspace.root.path)
-            .map(Path::to_owned)
-            .collect();
+        let root = &self.here.workspace.root;
+        let layers = self.groups.iter().flatten().filter_map(|layer| layer.path.parent());
+        let mut folders: Vec<PathBuf> = layers.map(Path::to_owned).collect();
+        folders.extend(root.home_path("x").parent().map(Path::to_owned));
+        // Those of repositories, which need not exist yet.
+        let cwd = std::env::current_dir().unwrap_or_default();
+        for folder in [Path::new("")].into_iter().chain(self.args.folders.iter().map(PathBuf::as_path)) {
+            let Ok(folder) = fs::canonicalize(cwd.join(folder)) else { continue };
+            let Some(tree) = WorkTree::around(&folder.join("x")) else { continue };
+            let places = folder.ancestors().take_while(|place| place.starts_with(&tree.root));
+            folders.extend(places.map(|place| place.join(REPO_FOLDER)));
+        }
+        folders.retain(|folder| *folder != root.path);
         folders.sort();
         folders.dedup();
         folders
@@ -216,7 +225,12 @@ impl Passes for Watcher<'_> {
             }
         }
         for report in &news {
-            if matches!(report.waits, Some(Waits::Editor | Waits::Git(_))) {
+            // Ids wait too, without a word of it.
+            let path = &report.layer.path;
+            let is_under_way = || {
+                report.after.is_some() && WorkTree::around(path).is_some_and(|it| it.under_way().is_some())
+            };
+            if self.opened.contains_key(path) || is_under_way() {
                 passed.later.push(report.layer.path.clone());
             }
             self.report(report)?;
