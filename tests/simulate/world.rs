@@ -552,7 +552,7 @@ impl World {
         let put_back: Vec<String> = reports.iter().flat_map(put_back_words).collect();
         let texts: Vec<String> = (0..self.layers.len()).map(|layer| self.read(layer)).collect();
         let stamps = self.stamps();
-        self.no_second_news(&pass(false)?)?;
+        Self::no_second_news(&pass(false)?)?;
         if stamps != self.stamps() || texts.iter().enumerate().any(|(layer, text)| *text != self.read(layer))
         {
             return Err("a pass with nothing to do wrote a file".to_owned());
@@ -613,7 +613,7 @@ impl World {
         all
     }
 
-    fn no_second_news(&self, reports: &[LayerReport]) -> Result<(), String> {
+    fn no_second_news(reports: &[LayerReport]) -> Result<(), String> {
         match reports.iter().find(|report| report.is_news || report.wrote) {
             None => Ok(()),
             Some(report) => Err(format!(

@@ -1,7 +1,7 @@
 //! `layers watch`, from outside: real processes, real saves, real events. Nothing is judged
 //! by the clock, but that an idle watch uses none of it.
 
-#![allow(clippy::unwrap_used, reason = "in a test a panic is the report")]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "in a test a panic is the report")]
 
 mod git;
 mod limits;
