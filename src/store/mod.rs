@@ -17,7 +17,8 @@ use std::fs::{self, OpenOptions};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
@@ -34,6 +35,9 @@ use schema::MIGRATIONS;
 
 /// How long to wait for other processes.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Between two tries of what SQLite does not wait for.
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// An open store.
 #[derive(Debug)]
@@ -94,9 +98,25 @@ impl Store {
 
     fn prepare(&self) -> Result<(), rusqlite::Error> {
         self.connection.busy_timeout(PATIENCE)?;
-        self.connection.pragma_update(None, "journal_mode", "WAL")?;
+        self.use_wal()?;
         self.connection.pragma_update(None, "synchronous", "FULL")?;
         self.connection.pragma_update(None, "foreign_keys", true)
+    }
+
+    /// Of two processes that begin a store at once one has it to itself for this, and SQLite
+    /// does not let the other wait, whatever its busy timeout.
+    fn use_wal(&self) -> Result<(), rusqlite::Error> {
+        let start = Instant::now();
+        loop {
+            let done = self.connection.pragma_update(None, "journal_mode", "WAL");
+            let is_busy = done.as_ref().is_err_and(|error| {
+                matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+            });
+            if !is_busy || start.elapsed() > PATIENCE {
+                return done;
+            }
+            thread::sleep(PAUSE);
+        }
     }
 
     fn migrate(&self) -> Result<(), StoreError> {
