@@ -16,6 +16,8 @@ use crate::select::{Fields, Standing, standing};
 pub struct InReach<'a> {
     /// Where it lives.
     pub kind: LayerKind,
+    /// What the project is called in its own layers, if not only by its key.
+    pub label: Option<&'a str>,
     /// What it says.
     pub document: &'a Document,
     /// Notes, a document each, that count instead of what it says about their ids.
@@ -27,7 +29,7 @@ pub struct InReach<'a> {
 impl<'a> InReach<'a> {
     /// A layer that says all that counts.
     pub const fn plain(kind: LayerKind, document: &'a Document) -> Self {
-        Self { kind, document, stand_ins: &[], gone: &[] }
+        Self { kind, label: None, document, stand_ins: &[], gone: &[] }
     }
 
     /// All its notes, and whether each is of the file. One that counts instead of another
@@ -115,7 +117,7 @@ pub fn judge<'a>(layers: &[InReach<'a>], audience: &Audience<'_>) -> Vec<Judged<
         let is_plain = layer.stand_ins.is_empty() && layer.gone.is_empty();
         for (note, is_in_file) in layer.notes() {
             let is_replaced = !is_plain && is_in_file && note.id().is_some_and(|id| layer.is_replaced(id));
-            let is_here = is_in_project(layer.kind, note, audience);
+            let is_here = is_in_project(layer, note, audience);
             if is_here
                 && !is_replaced
                 && index > lowest
@@ -154,16 +156,18 @@ pub fn judge<'a>(layers: &[InReach<'a>], audience: &Audience<'_>) -> Vec<Judged<
     judged
 }
 
-fn is_in_project(kind: LayerKind, note: Note<'_>, audience: &Audience<'_>) -> bool {
+fn is_in_project(layer: &InReach<'_>, note: Note<'_>, audience: &Audience<'_>) -> bool {
     let scope = note.scope();
-    match kind {
+    match layer.kind {
         LayerKind::Global if scope == Some(Scope::Project) => {
             note.project().is_some_and(|project| (audience.is_current)(&project))
         }
         LayerKind::Global => true,
         LayerKind::Repo | LayerKind::Home => {
             scope != Some(Scope::Project)
-                || note.project().is_none_or(|project| (audience.is_current)(&project))
+                || note
+                    .project()
+                    .is_none_or(|project| layer.label == Some(&*project) || (audience.is_current)(&project))
         }
     }
 }

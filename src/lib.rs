@@ -58,6 +58,7 @@
 //! | [`files`] | reading and atomically replacing text files, the lock |
 //! | [`store`] | versions, journal, conflicts, archive in SQLite |
 //! | [`workspace`] | which root, which project, which layers |
+//! | [`identity`] | whose a private layer is |
 //! | [`mint`] | fresh ids |
 //! | [`sync`] | files and store brought together; the one way to write a layer |
 //! | [`watch`](mod@watch) | when a layer's file has to be looked at again |
@@ -82,6 +83,7 @@ pub mod document;
 pub mod effective;
 pub mod export;
 pub mod files;
+pub mod identity;
 pub mod import;
 pub mod merge;
 pub mod mint;

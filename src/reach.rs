@@ -1,12 +1,12 @@
 //! The layers in reach of a command, as they count: what [`crate::workspace`] finds, read
 //! with what the store knows better. Writes nothing.
 
-use crate::document::Document;
+use crate::document::{Document, Note};
 use crate::effective::{Audience, InReach, Judged, judge};
 use crate::reconcile::View;
 use crate::store::StatePlace;
 use crate::sync::{Peeked, Peeker};
-use crate::workspace::{LayerRef, Workspace, WorkspaceError};
+use crate::workspace::{LayerKind, LayerRef, Workspace, WorkspaceError};
 
 /// A layer that was read.
 #[derive(Debug)]
@@ -61,6 +61,13 @@ impl Reach {
         Self { workspace, layers, unavailable }
     }
 
+    /// Whether a note of all projects' layer is for this project alone, by its name.
+    pub fn is_named_globally(&self) -> bool {
+        let global = self.layers.iter().filter(|read| read.layer.kind == LayerKind::Global);
+        let mut named = global.flat_map(|read| read.document.notes()).filter_map(Note::project);
+        named.any(|project| self.workspace.project.is_named(&project))
+    }
+
     /// Judges every note of the layers for an audience whose project is the workspace's.
     pub fn judge(&self, model: Option<&str>, orphans: crate::config::Orphans) -> Vec<Judged<'_>> {
         let layers: Vec<InReach<'_>> = self.layers.iter().map(ReadLayer::in_reach).collect();
@@ -88,6 +95,7 @@ impl ReadLayer {
     pub fn in_reach(&self) -> InReach<'_> {
         InReach {
             kind: self.layer.kind,
+            label: self.layer.project.as_deref(),
             document: &self.document,
             stand_ins: &self.stand_ins,
             gone: &self.view.gone,

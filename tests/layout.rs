@@ -26,6 +26,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("mint", &["note"]),
     ("store", &["files"]),
     ("workspace", &["files", "note", "slug"]),
+    ("identity", &["files", "mint", "slug", "store", "workspace"]),
     ("sync", &["document", "effective", "files", "merge", "mint", "reconcile", "store", "workspace"]),
     ("watch", &["files"]),
     ("reach", &["config", "document", "effective", "reconcile", "store", "sync", "workspace"]),
@@ -33,7 +34,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("cli", &ALL_BELOW_CLI),
 ];
 
-const ALL_BELOW_CLI: [&str; 21] = [
+const ALL_BELOW_CLI: [&str; 22] = [
     "text",
     "note",
     "slug",
@@ -51,6 +52,7 @@ const ALL_BELOW_CLI: [&str; 21] = [
     "mint",
     "store",
     "workspace",
+    "identity",
     "sync",
     "watch",
     "reach",

@@ -8,7 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::engine::ArgValueCompleter;
 
 use super::commands::{
-    add::AddArgs, archive::ArchiveArgs, check::CheckArgs, completions::CompletionsArgs,
+    add::AddArgs, archive::ArchiveArgs, check::CheckArgs, claim::ClaimArgs, completions::CompletionsArgs,
     conflicts::ConflictsArgs, diff::DiffArgs, edit::EditArgs, export::ExportArgs, fmt::FmtArgs,
     history::HistoryArgs, import::ImportArgs, init::InitArgs, keep::KeepArgs, list::ListArgs, man::ManArgs,
     relocate::MoveArgs, render::RenderArgs, restore::RestoreArgs, rollback::RollbackArgs, show::ShowArgs,
@@ -159,6 +159,9 @@ pub(crate) enum Command {
     /// Report what is wrong in layers, with line and remedy
     #[command(after_long_help = super::commands::check::EXAMPLES)]
     Check(CheckArgs),
+    /// Say that this place is one project with another of its name
+    #[command(after_long_help = super::commands::claim::EXAMPLES)]
+    Claim(ClaimArgs),
     /// Put layers into canonical shape, or into the other form
     #[command(after_long_help = super::commands::fmt::EXAMPLES)]
     Fmt(FmtArgs),

@@ -6,11 +6,12 @@ use std::ffi::OsStr;
 
 use clap_complete::engine::CompletionCandidate;
 
-use super::context::model_of_environment;
+use super::context::{model_of_environment, state};
 use super::table::head_of;
 use crate::config;
 use crate::effective::id_of;
 use crate::files;
+use crate::identity::{Claims, Purpose};
 use crate::reach::Reach;
 use crate::workspace::{Env, Root, Workspace, all_projects};
 
@@ -58,7 +59,8 @@ fn workspace() -> Option<Workspace> {
     let root = Root::discover(&env).ok()?;
     let bytes = files::read_bytes(&root.config_path()).ok()?.content();
     let (config, _) = config::parse(bytes.as_deref());
-    Workspace::discover_in(root, &env, &config.layers.projects).ok()
+    let claims = Claims::new(state(), Purpose::Read);
+    Workspace::discover_in(root, &env, &config.layers.projects, &claims).ok()
 }
 
 fn reach() -> Option<Reach> {

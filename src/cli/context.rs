@@ -1,5 +1,6 @@
 //! What every command starts from: options, streams, configuration, the layers in reach.
 
+use std::path::Path;
 use std::time::Duration;
 
 use super::args::{Globals, LayerArg};
@@ -7,6 +8,7 @@ use super::failure::{Exit, Failure};
 use super::output::Output;
 use crate::config::{self, Config};
 use crate::files;
+use crate::identity::{Claims, Purpose};
 use crate::note::LayerKind;
 use crate::reach::Reach;
 use crate::store::StatePlace;
@@ -27,6 +29,8 @@ pub(crate) struct Context {
     pub(crate) exit: Exit,
     /// What was wrong in the configuration, with path, line and column.
     pub(crate) config_warnings: Vec<String>,
+    /// What the command is about to do; see [`Context::will_write`].
+    pub(crate) purpose: Purpose,
 }
 
 /// Where we are and what holds here.
@@ -38,7 +42,7 @@ pub(crate) struct Here {
 impl Context {
     pub(crate) fn new(globals: Globals) -> Self {
         let out = Output::new(globals.color, globals.quiet, globals.verbose);
-        Self { globals, out, exit: Exit::Done, config_warnings: Vec::new() }
+        Self { globals, out, exit: Exit::Done, config_warnings: Vec::new(), purpose: Purpose::Read }
     }
 
     /// The model asked for, by option or environment; none if empty.
@@ -54,25 +58,55 @@ impl Context {
         )
     }
 
+    /// To be said before anything is looked at by commands that write a new note: a private
+    /// layer that is nobody's becomes this project's.
+    pub(crate) fn will_write(&mut self, layer: LayerKind) {
+        let purpose = if layer == LayerKind::Home { Purpose::WritePrivate } else { Purpose::Write };
+        self.purpose = self.purpose.max(purpose);
+    }
+
     /// Root, configuration, project and layers; what is odd about them is said on stderr.
     pub(crate) fn here(&mut self) -> Result<Here, Failure> {
-        let mut env = Env::from_process()?;
-        env.root_option.clone_from(&self.globals.root);
-        env.project_option.clone_from(&self.globals.project);
-        self.out.set_cwd(&env.cwd);
-        let root = Root::discover(&env)?;
-        let config = self.config(&root);
-        let workspace = Workspace::discover_in(root, &env, &config.layers.projects)?;
-        self.out.detail(format_args!("root {}", workspace.root.path.display()));
-        self.out.detail(format_args!("project {} ({})", workspace.project.key, workspace.project.origin));
-        for notice in &workspace.notices {
-            if notice.is_clash() {
+        let here = self.find()?;
+        for notice in &here.workspace.notices {
+            if notice.is_loud() {
                 self.out.warn(notice);
             } else {
                 self.out.detail(notice);
             }
         }
+        Ok(here)
+    }
+
+    /// As [`Self::here`], with nothing said about layers.
+    pub(crate) fn find(&mut self) -> Result<Here, Failure> {
+        let env = self.env()?;
+        self.out.set_cwd(&env.cwd);
+        let root = Root::discover(&env)?;
+        let config = self.config(&root);
+        let workspace = self.discover(root, &env, &config)?;
+        self.out.detail(format_args!("root {}", workspace.root.path.display()));
+        self.out.detail(format_args!("project {} ({})", workspace.project.key, workspace.project.origin));
         Ok(Here { workspace, config })
+    }
+
+    /// What discovery depends on, with the options of this command.
+    pub(crate) fn env(&self) -> Result<Env, Failure> {
+        let mut env = Env::from_process()?;
+        env.root_option.clone_from(&self.globals.root);
+        env.project_option.clone_from(&self.globals.project);
+        Ok(env)
+    }
+
+    /// The project and its layers below a root that is known already.
+    pub(crate) fn discover(&mut self, root: Root, env: &Env, config: &Config) -> Result<Workspace, Failure> {
+        let claims = Claims::new(state(), self.purpose);
+        let workspace = Workspace::discover_in(root, env, &config.layers.projects, &claims)?;
+        self.tell_set_aside(claims.set_aside());
+        if let Some(error) = claims.unclaimed() {
+            self.out.detail(format_args!("the private layer stays nobody's: {error}"));
+        }
+        Ok(workspace)
     }
 
     /// The configuration; one that cannot be read counts as none, and that is said.
@@ -100,7 +134,12 @@ impl Context {
     /// ends with an error although it does what it can.
     pub(crate) fn reach(&mut self) -> Result<(Reach, Config), Failure> {
         let Here { workspace, config } = self.here()?;
-        let reach = Reach::read(workspace, state());
+        let mut reach = Reach::read(workspace, state());
+        if !reach.workspace.project.is_claimed && reach.is_named_globally() {
+            self.purpose = self.purpose.max(Purpose::Show);
+            let workspace = self.discover(reach.workspace.root, &self.env()?, &config)?;
+            reach = Reach::read(workspace, state());
+        }
         for (layer, error) in &reach.unavailable {
             self.unavailable(layer, error);
         }
@@ -122,8 +161,8 @@ impl Context {
     }
 
     /// Says that a damaged store was put out of the way.
-    pub(crate) fn tell_set_aside(&mut self, session: &Session) {
-        if let Some(path) = session.store().set_aside() {
+    pub(crate) fn tell_set_aside(&mut self, path: Option<&Path>) {
+        if let Some(path) = path {
             self.out.warn(format_args!("the store was damaged and is at {} now", path.display()));
             self.out.hint("it was begun anew from the layers; history up to now is in that file");
         }
@@ -164,7 +203,7 @@ impl Here {
     /// The right to write below the root, for as long as it is held.
     pub(crate) fn session(&self, cx: &mut Context) -> Result<Session, Failure> {
         let session = session(&self.workspace.root, &self.config, cx.author())?;
-        cx.tell_set_aside(&session);
+        cx.tell_set_aside(session.store().set_aside());
         Ok(session)
     }
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::identity::Purpose;
 use crate::store::{LayerId, LayerRow};
 use crate::sync::{Session, place_of};
 use crate::workspace::LayerRef;
@@ -28,6 +29,10 @@ pub(crate) fn known_layers(here: &Here, session: &Session) -> Result<Vec<KnownLa
 pub(crate) fn known_layers_and_lost(here: &Here, session: &Session) -> Result<Vec<KnownLayer>, Failure> {
     let mut known = known_layers(here, session)?;
     let Some(ours) = here.workspace.repo_layer() else { return Ok(known) };
+    // Where the name is another project's, what was lost under it is that one's.
+    if here.workspace.project.key != here.workspace.project.label {
+        return Ok(known);
+    }
     for (path, row) in session.store().read().layers(session.root())? {
         let is_of_project = path.file_name() == ours.path.file_name()
             && path.parent().and_then(Path::file_name) == ours.path.parent().and_then(Path::file_name);
@@ -43,6 +48,7 @@ pub(crate) fn known_layers_and_lost(here: &Here, session: &Session) -> Result<Ve
 
 /// Where we are, with the store open and the layers in reach looked at.
 pub(crate) fn open(cx: &mut Context) -> Result<(Here, Session), Failure> {
+    cx.purpose = cx.purpose.max(Purpose::Write);
     let mut here = cx.here()?;
     let session = here.session(cx)?;
     here.workspace.take_in(|path| session.knows(path));

@@ -213,14 +213,15 @@ fn sight(file: &Document, changes: &ChangeSet<'_>) -> Option<bool> {
         let is_there = match (change, notes.first(id)) {
             (NoteChange::Added(_), present) => present.is_some(),
             (NoteChange::Removed(_), None) => continue,
-            (NoteChange::Removed(_), Some(_)) => false,
             (NoteChange::Changed(fields), Some(present)) => {
                 fields.iter().any(|(field, change)| change.to.is_some() && said(present, field) == change.to)
             }
             (NoteChange::Respelled, Some(present)) => {
                 spelled.first(id).is_some_and(|spelled| is_spelled_alike(spelled, present))
             }
-            (NoteChange::Changed(_) | NoteChange::Respelled, None) => false,
+            (NoteChange::Removed(_), Some(_)) | (NoteChange::Changed(_) | NoteChange::Respelled, None) => {
+                false
+            }
         };
         if is_there {
             return Some(true);

@@ -5,6 +5,7 @@
 //! SQLite in WAL mode. Every write is one `IMMEDIATE` transaction: a deferred one that reads
 //! first fails at once when another process has written, whatever the busy timeout.
 
+mod claims;
 mod content;
 mod error;
 mod journal;
@@ -22,6 +23,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavio
 
 use crate::files::{self, NewFile};
 
+pub use claims::ClaimRow;
 pub use content::Hash;
 pub use error::StoreError;
 pub use journal::{Archived, ChangeRow, ConflictRow, NewArchived, NewChange, NewConflict, Op, WhyGone};

@@ -124,7 +124,7 @@ impl Peeker {
 
     /// A layer that cannot be read keeps its last good notes.
     fn unavailable(&self, layer: &LayerRef, error: WorkspaceError) -> Result<Peeked, WorkspaceError> {
-        if error.is_refusal() {
+        if error.is_refusal() || matches!(error, WorkspaceError::Store { .. }) {
             return Err(error);
         }
         let Some((store, row)) = self.row(layer).ok().flatten() else { return Err(error) };

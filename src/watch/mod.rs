@@ -33,9 +33,8 @@ const RESCAN_EVERY: Duration = Duration::from_mins(1);
 pub const WORSE_WAITS: Duration = Duration::from_secs(2);
 /// How soon something that could not be done is tried again.
 const RETRY_AFTER: Duration = Duration::from_millis(500);
-/// How often it is looked whether an editor still has a file open, should its sign have
-/// gone without an event.
-const OPEN_WAITS: Duration = Duration::from_secs(5);
+/// How often it is looked whether what a file waits for is over, should that make no event.
+const LATER: Duration = Duration::from_secs(5);
 /// A wait that took so much longer than asked for was a sleep of the machine.
 const SLEPT: Duration = Duration::from_secs(5);
 
@@ -76,8 +75,9 @@ pub enum News {
 pub struct Passed {
     /// Files that read worse than before, as in the middle of an edit: left alone for now.
     pub worse: Vec<PathBuf>,
-    /// Files that are not written because an editor has them open.
-    pub open: Vec<PathBuf>,
+    /// Files to be looked at again in a while, although no event may say so: what keeps them
+    /// from being written, an editor say, does not touch them when it ends.
+    pub later: Vec<PathBuf>,
     /// Files to be looked at again soon: somebody else held the lock.
     pub retry: Vec<PathBuf>,
 }
@@ -152,8 +152,14 @@ struct Watch<'a, P> {
     nurseries: Vec<PathBuf>,
     /// Paths whose events are about a layer: itself, its target, its editors' signs.
     concerns: BTreeMap<PathBuf, PathBuf>,
-    /// Files that were left alone because they read worse.
-    spared: BTreeSet<PathBuf>,
+    /// Where layers that are links lead.
+    targets: BTreeMap<PathBuf, Option<PathBuf>>,
+    /// What holds layers and nurseries, and themselves.
+    above: BTreeSet<PathBuf>,
+    /// Whether layers or folders may have come or gone.
+    is_elsewhere: bool,
+    /// Files that are left alone because they read worse, and until when.
+    spared: BTreeMap<PathBuf, Instant>,
 }
 
 impl<'a, P: Passes> Watch<'a, P> {
@@ -170,7 +176,10 @@ impl<'a, P: Passes> Watch<'a, P> {
             layers: Vec::new(),
             nurseries: Vec::new(),
             concerns: BTreeMap::new(),
-            spared: BTreeSet::new(),
+            targets: BTreeMap::new(),
+            above: BTreeSet::new(),
+            is_elsewhere: false,
+            spared: BTreeMap::new(),
         };
         watch.find_places()?;
         let (layers, folders) = (watch.layers.len(), watch.source.watched());
@@ -180,25 +189,50 @@ impl<'a, P: Passes> Watch<'a, P> {
         Ok(watch)
     }
 
-    /// Finds out anew what to watch. What is new or may have been missed is looked at.
+    /// Finds out anew what to watch. What is new or may have been missed is to be looked at
+    /// after it.
     fn find_places(&mut self) -> Result<(), P::Error> {
+        self.is_elsewhere = false;
         self.layers = self.passes.layers()?;
         self.nurseries = self.passes.nurseries();
         self.concerns.clear();
-        let mut folders = BTreeSet::new();
+        self.targets.clear();
         for layer in &self.layers {
-            for place in [Some(layer.clone()), final_target(layer).ok()].into_iter().flatten() {
-                folders.extend(nearest_folder(&place));
-                let (swaps, lock) = editor::signs(&place);
-                self.concerns.extend(swaps.into_iter().chain([lock, place]).map(|it| (it, layer.clone())));
+            let target = final_target(layer).ok();
+            for place in [Some(layer), target.as_ref()].into_iter().flatten() {
+                let (swaps, lock) = editor::signs(place);
+                let signs = swaps.into_iter().chain([lock, place.clone()]);
+                self.concerns.extend(signs.map(|it| (it, layer.clone())));
             }
+            self.targets.insert(layer.clone(), target);
         }
-        folders.extend(self.nurseries.iter().filter_map(|nursery| nearest_folder(&nursery.join("x"))));
-        for news in self.source.watch(&folders) {
-            self.passes.tell(news)?;
+        self.above = self.layers.iter().chain(&self.nurseries).flat_map(|it| ancestors(it)).collect();
+        let mut before = BTreeSet::new();
+        loop {
+            let folders = self.folders();
+            if folders == before {
+                break;
+            }
+            for news in self.source.watch(&folders) {
+                self.passes.tell(news)?;
+            }
+            // One of them may have got a folder of ours before it was watched.
+            before = folders;
         }
-        self.source.poll(&self.layers);
+        self.source.poll(self.layers.iter().chain(&self.nurseries));
         Ok(())
+    }
+
+    /// The folders that tell what happens to layers.
+    fn folders(&self) -> BTreeSet<PathBuf> {
+        let targets = self.targets.values().flatten();
+        let mut folders: BTreeSet<PathBuf> =
+            self.layers.iter().chain(targets).filter_map(|place| nearest_folder(place)).collect();
+        folders.extend(self.nurseries.iter().filter_map(|nursery| nearest_folder(&nursery.join("x"))));
+        // A link on the way may be made to lead elsewhere.
+        let links = self.above.iter().filter(|above| above.is_symlink());
+        folders.extend(links.filter_map(|link| link.parent()).map(Path::to_owned));
+        folders
     }
 
     fn run(&mut self, receiver: &Receiver<Signal>) -> Result<(), P::Error> {
@@ -213,21 +247,15 @@ impl<'a, P: Passes> Watch<'a, P> {
             let wait = wake.saturating_duration_since(before);
             match receiver.recv_timeout(wait) {
                 Ok(signal) => {
-                    let mut is_elsewhere = false;
                     for signal in [signal].into_iter().chain(receiver.try_iter().collect::<Vec<_>>()) {
                         match signal {
                             Signal::Stop => return Ok(()),
                             Signal::Lost(why) => {
                                 self.passes.tell(News::Rescan { why })?;
-                                self.settle.lose(Instant::now());
-                                is_elsewhere = true;
+                                self.look_everywhere(Instant::now());
                             }
-                            Signal::Touched(path) => is_elsewhere |= self.touch(&path),
+                            Signal::Touched(path) => self.touch(&path),
                         }
-                    }
-                    if is_elsewhere {
-                        self.find_places()?;
-                        self.settle.lose(Instant::now());
                     }
                 }
                 Err(RecvTimeoutError::Timeout) => {}
@@ -239,16 +267,19 @@ impl<'a, P: Passes> Watch<'a, P> {
             let slept = asked_at.elapsed().is_ok_and(|wall| wall > wait + SLEPT);
             if now >= next_rescan || slept {
                 next_rescan = now + RESCAN_EVERY;
-                self.find_places()?;
-                self.settle.lose(now);
+                self.look_everywhere(now);
             }
             if self.source.is_polling() && now >= next_poll {
                 next_poll = now + POLL_EVERY;
-                for path in self.source.poll(&self.layers) {
-                    self.settle.touch(&path, now);
+                for path in self.source.poll(self.layers.iter().chain(&self.nurseries)) {
+                    self.touch(&path);
                 }
             }
             while let Some(batch) = self.settle.pop(now) {
+                // Not at each of the events of a burst.
+                if self.is_elsewhere {
+                    self.find_places()?;
+                }
                 self.pass(&batch)?;
                 if self.options.once && self.settle.due().is_none() {
                     return Ok(());
@@ -257,36 +288,60 @@ impl<'a, P: Passes> Watch<'a, P> {
         }
     }
 
-    /// Notes a touched path. `true` if folders or layers may have come or gone.
-    fn touch(&mut self, path: &Path) -> bool {
+    /// Layers and folders may have come and gone, and events may have been missed.
+    fn look_everywhere(&mut self, now: Instant) {
+        self.is_elsewhere = true;
+        self.settle.lose(now);
+    }
+
+    /// Notes a touched path.
+    fn touch(&mut self, path: &Path) {
+        let now = Instant::now();
+        let mut is_elsewhere = false;
         if let Some(layer) = self.concerns.get(path) {
-            self.settle.touch(layer, Instant::now());
-            return false;
+            self.settle.touch(layer, now);
+            // A link, or a file that has become one, leads elsewhere: to be watched there.
+            is_elsewhere = self.targets.get(path).is_some_and(|target| *target != final_target(path).ok());
+        } else if self.above.contains(path) {
+            self.source.forget(path);
+            is_elsewhere = true;
+        } else if path.extension().is_some_and(|extension| extension == "md") {
+            let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+            let is_sign = [b".#", b"._"].iter().any(|start| name.starts_with(*start));
+            is_elsewhere = !is_sign
+                && path.parent().is_some_and(|folder| self.nurseries.iter().any(|nursery| nursery == folder));
         }
-        let is_above = self.layers.iter().chain(&self.nurseries).any(|layer| layer.starts_with(path));
-        let is_hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
-        let is_new_layer = !is_hidden
-            && path.extension().is_some_and(|extension| extension == "md")
-            && path.parent().is_some_and(|folder| self.nurseries.iter().any(|nursery| nursery == folder));
-        is_above || is_new_layer
+        if is_elsewhere {
+            self.look_everywhere(now);
+        }
     }
 
     fn pass(&mut self, batch: &Batch) -> Result<(), P::Error> {
-        let spared = std::mem::take(&mut self.spared);
-        let passed = self.passes.pass(batch, &|path| !spared.contains(path))?;
+        let spared = &mut self.spared;
+        let is_patient = |path: &Path| spared.get(path).is_none_or(|until| Instant::now() < *until);
+        let passed = self.passes.pass(batch, &is_patient)?;
         let now = Instant::now();
+        spared.retain(|path, _| match batch {
+            Batch::Paths(paths) => passed.worse.contains(path) || !paths.contains(path),
+            Batch::Everything => passed.worse.contains(path),
+        });
         for path in passed.worse {
-            self.settle.delay(&path, now, WORSE_WAITS);
-            self.spared.insert(path);
-        }
-        for path in passed.open {
-            self.settle.delay(&path, now, OPEN_WAITS);
+            // What makes it better is seen at once; what does not, ends no later for it.
+            let until = *spared.entry(path.clone()).or_insert(now + WORSE_WAITS);
+            self.settle.delay(&path, now, until.saturating_duration_since(now));
         }
         for path in passed.retry {
             self.settle.delay(&path, now, RETRY_AFTER);
         }
+        for path in passed.later.iter().filter(|_| !self.options.once) {
+            self.settle.delay(path, now, LATER);
+        }
         Ok(())
     }
+}
+
+fn ancestors(path: &Path) -> impl Iterator<Item = PathBuf> {
+    path.ancestors().map(Path::to_owned)
 }
 
 /// The folder that holds a file, or the nearest one above that exists: it tells when the

@@ -91,6 +91,16 @@ impl Source {
         news
     }
 
+    /// Something happened to a folder itself: if it was taken away, its watch is gone with
+    /// it, even if one with the same name, and the same inode, stands there again.
+    pub(super) fn forget(&mut self, folder: &Path) {
+        if self.watched.remove(folder).is_some()
+            && let Some(watcher) = &mut self.watcher
+        {
+            let _ = watcher.unwatch(folder);
+        }
+    }
+
     /// Whether anything has to be polled.
     pub(super) fn is_polling(&self) -> bool {
         !self.polled.is_empty()
@@ -101,18 +111,18 @@ impl Source {
         self.watched.len()
     }
 
-    /// The files among these, in folders that are polled, that are not as they were at the
-    /// last look. A file that is seen for the first time is none.
-    pub(super) fn poll(&mut self, files: &[PathBuf]) -> Vec<PathBuf> {
+    /// The paths among these, in folders that are polled or such a folder itself, that are
+    /// not as they were at the last look. One that is seen for the first time is none.
+    pub(super) fn poll<'a>(&mut self, paths: impl Iterator<Item = &'a PathBuf>) -> Vec<PathBuf> {
         let mut changed = Vec::new();
-        for file in files {
-            if !file.parent().is_some_and(|folder| self.is_polled(folder)) {
+        for path in paths {
+            if !self.is_polled(path) {
                 continue;
             }
-            let now = look(file);
-            let before = self.looks.insert(file.clone(), now);
+            let now = look(path);
+            let before = self.looks.insert(path.clone(), now);
             if before.is_some_and(|before| before != now) {
-                changed.push(file.clone());
+                changed.push(path.clone());
             }
         }
         changed

@@ -133,6 +133,18 @@ pub enum Notice {
         /// The files, lowest precedence first.
         paths: Vec<PathBuf>,
     },
+    /// A project that has nothing to do with this one has its name, so this one's private
+    /// notes go by another.
+    Isolated {
+        /// The name.
+        name: String,
+        /// The name that this project has instead.
+        instead: String,
+        /// Where the other project is.
+        holder: PathBuf,
+        /// How to give this one a name of its own.
+        renaming: Option<Renaming>,
+    },
     /// A Markdown file in a `.harness` folder whose name is no key, so it is no layer.
     Misnamed {
         /// The file.
@@ -156,7 +168,44 @@ pub enum Notice {
     },
 }
 
+/// What gives a project another key for good.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Renaming {
+    /// Another name for its repo layer.
+    RepoLayer(PathBuf),
+    /// An entry of the configuration.
+    Entry {
+        /// The configuration.
+        config: PathBuf,
+        /// The project's folder.
+        folder: PathBuf,
+        /// A key that would do.
+        key: String,
+    },
+}
+
+impl fmt::Display for Renaming {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::RepoLayer(path) => write!(f, "rename {}", path.display()),
+            Self::Entry { config, folder, key } => {
+                let folder = folder.to_string_lossy();
+                write!(
+                    f,
+                    "put \"projects\": {{{folder:?}: {key:?}}} under \"layers\" in {}",
+                    config.display()
+                )
+            }
+        }
+    }
+}
+
 impl Notice {
+    /// Whether a person is to hear of it with every command: a clash, or an isolation.
+    pub const fn is_loud(&self) -> bool {
+        self.is_clash() || matches!(self, Self::Isolated { .. })
+    }
+
     /// Whether two files clash, so that a person has to decide between them.
     pub const fn is_clash(&self) -> bool {
         matches!(self, Self::Ambiguous { .. } | Self::SeveralHomeLayers { .. })
@@ -179,6 +228,17 @@ impl fmt::Display for Notice {
                     write!(f, "{}{}", if at == 0 { "" } else { ", " }, path.display())?;
                 }
                 f.write_str("; all are read, the last is written; move the notes into one of them")
+            }
+            Self::Isolated { name, instead, holder, renaming } => {
+                write!(
+                    f,
+                    "{name} is the project at {}, which has nothing to do with this one, so the private notes \
+                     here go by {instead}; if the two are one project, `layers claim {name}` says so",
+                    holder.display()
+                )?;
+                renaming
+                    .as_ref()
+                    .map_or(Ok(()), |renaming| write!(f, "; to give this one a key of its own, {renaming}"))
             }
             Self::Misnamed { path, nearest } => {
                 let name = path.with_file_name(format!("{nearest}.md"));

@@ -62,6 +62,7 @@ pub(crate) fn layers_of(
 ) {
     let own = root.home_path(&project.key);
     let pi = present(root, &project.pi_names);
+    let former = present(root, &project.former_names);
     let written = if root.is_pi {
         // The file of the working directory if there is one, since pi reads no other;
         // else the name that every directory of the project looks at.
@@ -73,7 +74,8 @@ pub(crate) fn layers_of(
 
     let mut paths: Vec<PathBuf> = Vec::new();
     let also_own = fs::symlink_metadata(&own).is_ok().then_some(own);
-    for path in also_own.into_iter().chain(pi.into_iter().rev()).filter(|path| *path != written) {
+    let read = former.into_iter().chain(also_own).chain(pi.into_iter().rev());
+    for path in read.filter(|path| *path != written) {
         // One file under two names through a link is read once.
         let real = fs::canonicalize(&path).ok();
         let same =
@@ -89,7 +91,7 @@ pub(crate) fn layers_of(
         notices.push(Notice::SeveralHomeLayers { paths: paths[..there].to_vec() });
     }
     layers.extend(paths.into_iter().map(|path| LayerRef {
-        state: LayerState::of(&path),
+        state: project.doubt.clone().map_or_else(|| LayerState::of(&path), LayerState::Unknown),
         path,
         kind: LayerKind::Home,
         project: Some(project.key.clone()),

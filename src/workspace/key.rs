@@ -8,27 +8,43 @@ use std::path::{Component, Path, PathBuf};
 use super::env::Env;
 use super::error::{Notice, WorkspaceError};
 use super::git::WorkTree;
+use super::owner::Site;
 use super::repo::LayerFolder;
 use crate::slug::{is_key, key_slug, pi_slug};
 
 /// Whose notes are in reach.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Project {
-    /// The key: a label of lower case letters, digits, `.`, `_` and `-`.
+    /// The key, of lower case letters, digits, `.`, `_` and `-`: no two projects below a
+    /// root have the same, as far as the one who was asked knows.
     pub key: String,
+    /// What the key was made from and repo layers are called: another project may have the
+    /// same, and then the key is this with some digits behind it.
+    pub label: String,
     /// Who gave it.
     pub origin: KeyOrigin,
     /// pi's names for the same project, that of the working directory first. Empty if the
     /// key was given by hand and is not the directory's own.
     pub pi_names: Vec<String>,
+    /// Whether no other project will be told that the key is its own.
+    pub is_claimed: bool,
+    /// Names that it would have by itself, and that are another project's.
+    pub foreign_names: Vec<String>,
+    /// Names that the home layer had before it was said that another project is this one.
+    pub former_names: Vec<String>,
+    /// Where it is.
+    pub site: Site,
     /// The work tree around the working directory.
     pub work_tree: Option<WorkTree>,
+    /// Why nobody can tell which private notes are this project's.
+    pub doubt: Option<String>,
 }
 
 impl Project {
-    /// Whether a note that names `project` means this one: by its key or by pi's slug.
+    /// Whether a note of all projects' layer that names `project` means this one: by its
+    /// key or by pi's slug.
     pub fn is_named(&self, project: &str) -> bool {
-        self.key == project || self.pi_names.iter().any(|name| name == project)
+        self.doubt.is_none() && (self.key == project || self.pi_names.iter().any(|name| name == project))
     }
 }
 
@@ -47,6 +63,14 @@ pub enum KeyOrigin {
     WorkTree(PathBuf),
     /// The name of the working directory.
     Directory(PathBuf),
+}
+
+impl KeyOrigin {
+    /// Whether it was given for this command or session only: then it is meant, whoever
+    /// else has it.
+    pub const fn is_by_hand(&self) -> bool {
+        matches!(self, Self::Flag | Self::Variable(_))
+    }
 }
 
 impl fmt::Display for KeyOrigin {

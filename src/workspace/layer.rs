@@ -20,6 +20,8 @@ pub enum LayerState {
     Absent,
     /// A repo layer that leads to where it may not.
     Refused(Refusal),
+    /// A home layer of which nobody can tell whose it is, and why.
+    Unknown(String),
 }
 
 impl LayerState {
@@ -38,7 +40,8 @@ pub struct LayerRef {
     pub path: PathBuf,
     /// Where it lives.
     pub kind: LayerKind,
-    /// The project's key; `None` for the global layer.
+    /// What the project is called there: its key, or its label in a repo layer; `None` for
+    /// the global layer.
     pub project: Option<String>,
     /// Its place among [`Workspace::layers`](super::Workspace::layers); higher wins.
     pub precedence: usize,
@@ -56,14 +59,14 @@ impl LayerRef {
         Self { path, kind: LayerKind::Home, project, precedence: 0, state, work_tree: None }
     }
 
-    /// Its text. A refused layer is not read.
+    /// Its text. A layer that is refused, or nobody knows whose, is not read.
     pub fn read_text(&self) -> Result<Found<String>, WorkspaceError> {
         self.refuse()?;
         Ok(files::read_text(&self.path)?)
     }
 
-    /// Puts `bytes` there if it still is as `expected`; see [`files::replace()`]. A refused
-    /// layer is not written.
+    /// Puts `bytes` there if it still is as `expected`; see [`files::replace()`]. What is not
+    /// read is not written either.
     pub fn replace(&self, expected: Expected<'_>, bytes: &[u8]) -> Result<Wrote, WorkspaceError> {
         self.refuse()?;
         Ok(files::replace(&self.path, expected, bytes, self.new_file())?)
@@ -80,6 +83,9 @@ impl LayerRef {
     /// Looked at anew each time: a pull may have put a link there since.
     fn refuse(&self) -> Result<(), WorkspaceError> {
         let refusal = match (&self.state, &self.work_tree) {
+            (LayerState::Unknown(problem), _) => {
+                return Err(WorkspaceError::Store { problem: problem.clone() });
+            }
             (LayerState::Refused(refusal), _) => Some(refusal.clone()),
             (_, Some(tree)) => refusal_of(tree, &self.path),
             (_, None) => None,

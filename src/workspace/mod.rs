@@ -25,6 +25,12 @@
 //! linked worktrees see one project. It belongs to the directory: with a key given by
 //! hand that is not the directory's own, it is another project's file and not in reach.
 //! Nor is one whose slug has lost a whole folder's name, since other directories share it.
+//!
+//! # Whose they are
+//!
+//! A key is a label: unrelated repositories may have one. [`Owners`] tells which names are
+//! this project's own; a home layer of another project is not in reach, and this one's has
+//! another name. A key given by hand, or by the configuration, is meant as it is.
 
 mod env;
 mod error;
@@ -32,6 +38,7 @@ mod git;
 mod home;
 mod key;
 mod layer;
+mod owner;
 mod repo;
 mod root;
 
@@ -41,11 +48,12 @@ use std::path::{Path, PathBuf};
 
 pub use crate::note::LayerKind;
 pub use env::Env;
-pub use error::{Notice, Refusal, WorkspaceError};
+pub use error::{Notice, Refusal, Renaming, WorkspaceError};
 pub use git::WorkTree;
 pub use home::{ProjectLayer, all_projects};
 pub use key::{KeyOrigin, Project};
 pub use layer::{LayerRef, LayerState};
+pub use owner::{Answer, AtTheirWord, Owned, Owners, Question, Site};
 pub use root::{Root, RootOrigin};
 
 use crate::files::Action;
@@ -74,16 +82,19 @@ impl Workspace {
     /// Answers which root, which project and which layers. Reads no layer, writes
     /// nothing, starts no process; its cost does not depend on how many projects the
     /// root holds. `projects` are the configuration's entries, path prefix to key; the
-    /// configuration lies in the root, so see [`Root::discover`].
+    /// configuration lies in the root, so see [`Root::discover`]. Keys are taken at their
+    /// word: two projects of one name share their private notes.
     pub fn discover(env: &Env, projects: &BTreeMap<String, String>) -> Result<Self, WorkspaceError> {
-        Self::discover_in(Root::discover(env)?, env, projects)
+        Self::discover_in(Root::discover(env)?, env, projects, &AtTheirWord)
     }
 
-    /// [`Workspace::discover`] with a root that is known already.
+    /// [`Workspace::discover`] with a root that is known already, and with somebody who
+    /// knows whose a name is.
     pub fn discover_in(
         root: Root,
         env: &Env,
         projects: &BTreeMap<String, String>,
+        owners: &dyn Owners,
     ) -> Result<Self, WorkspaceError> {
         let cwd = fs::canonicalize(&env.cwd).map_err(|source| WorkspaceError::Io {
             action: Action::Inspect,
@@ -116,7 +127,10 @@ impl Workspace {
             others.extend(home::present(&root, &pi_names.usable));
             Vec::new()
         };
-        let project = Project { key: found.key, origin: found.origin, pi_names, work_tree };
+        let site = Site::of(&cwd, work_tree.as_ref());
+        let (project, notice) = owner::own(&root, found, &pi_names, site, work_tree, owners);
+        others.extend(home::present(&root, &project.foreign_names));
+        notices.extend(notice);
         home::layers_of(&root, &project, &mut layers, &mut notices);
         // A name that is doubtful for one directory may be this very project's by another.
         others.retain(|other| layers.iter().all(|layer| layer.path != *other));
@@ -131,7 +145,7 @@ impl Workspace {
     pub fn take_in(&mut self, is_known: impl Fn(&Path) -> bool) {
         let Some(tree) = &self.project.work_tree else { return };
         for path in std::mem::take(&mut self.absent).into_iter().filter(|path| is_known(path)) {
-            let layer = repo::layer(path, &self.project.key, tree, None);
+            let layer = repo::layer(path, &self.project.label, tree, None);
             // By depth, which is by length for folders on one way, behind the global layer.
             let is_before = |other: &LayerRef| match other.kind {
                 LayerKind::Global => true,
@@ -163,7 +177,7 @@ impl Workspace {
         let present = self.layers.iter().rfind(|layer| layer.kind == LayerKind::Repo).cloned();
         present.or_else(|| {
             let tree = self.project.work_tree.as_ref()?;
-            repo::new_layer(&self.root.path, &self.project.key, tree)
+            repo::new_layer(&self.root.path, &self.project.label, tree)
         })
     }
 

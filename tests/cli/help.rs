@@ -2,7 +2,7 @@
 
 use super::scene::Scene;
 
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 16] = [
     "init",
     "status",
     "list",
@@ -15,6 +15,7 @@ const COMMANDS: [&str; 15] = [
     "render",
     "export",
     "check",
+    "claim",
     "fmt",
     "completions",
     "man",

@@ -18,6 +18,7 @@ mod export;
 mod fmt;
 mod guards;
 mod help;
+mod identity;
 mod importing;
 mod init;
 mod isolation_keys;

@@ -144,6 +144,7 @@ impl Schedule {
     }
 
     /// The shortest schedule that still fails, found by leaving out steps.
+    #[allow(dead_code, reason = "the example shortens, the test only runs")]
     pub(crate) fn shrunk(mut self) -> Self {
         let mut at = 0;
         while at < self.steps.len() {
@@ -162,7 +163,11 @@ impl Schedule {
     pub(crate) fn run(&self) -> Result<(), String> {
         let mut world = World::new(self);
         for (number, step) in self.steps.iter().enumerate() {
-            let done = world.step(*step).and_then(|()| world.sync(*step == Step::Accepts));
+            let done = world.step(*step).and_then(|()| match step {
+                // Looking changes nothing.
+                Step::Opens { .. } => Ok(()),
+                _ => world.sync(*step == Step::Accepts),
+            });
             if let Err(law) = done {
                 let files = world_text(&world.layers) + &world.versions_text();
                 return Err(format!("step {} {step:?}: {law}\n{files}", number + 1));
@@ -545,10 +550,9 @@ impl World {
         }
         // What was put back once is not put back again.
         let put_back: Vec<String> = reports.iter().flat_map(put_back_words).collect();
-        self.no_second_news(&pass(false)?)?;
         let texts: Vec<String> = (0..self.layers.len()).map(|layer| self.read(layer)).collect();
         let stamps = self.stamps();
-        self.no_second_news(&pass(false)?)?;
+        Self::no_second_news(&pass(false)?)?;
         if stamps != self.stamps() || texts.iter().enumerate().any(|(layer, text)| *text != self.read(layer))
         {
             return Err("a pass with nothing to do wrote a file".to_owned());
@@ -609,7 +613,7 @@ impl World {
         all
     }
 
-    fn no_second_news(&self, reports: &[LayerReport]) -> Result<(), String> {
+    fn no_second_news(reports: &[LayerReport]) -> Result<(), String> {
         match reports.iter().find(|report| report.is_news || report.wrote) {
             None => Ok(()),
             Some(report) => Err(format!(

@@ -1,6 +1,6 @@
 //! Home layers under our name and pi's.
 
-use harness_layers::workspace::{Env, Notice, Workspace};
+use harness_layers::workspace::{Answer, Env, LayerState, Notice, Owned, Owners, Question, Root, Workspace};
 use std::fs;
 use std::os::unix::fs::symlink;
 
@@ -93,4 +93,51 @@ fn a_slug_that_lost_a_whole_name_is_nobodys() {
     let inner = world.at("v/app/다라");
     assert_eq!((inner.home_layer().map(|layer| &layer.path), inner.others.len()), (Some(&own), 0));
     assert!(!homes.contains(&shared), "{homes:?}");
+}
+
+/// Says the same whatever it is asked.
+struct Says(Result<Owned, String>);
+
+impl Owners for Says {
+    fn own(&self, question: &Question<'_>) -> Result<Answer, String> {
+        Ok(Answer { key: question.key.map(|_| self.0.clone()).transpose()?, pi_names: Vec::new() })
+    }
+}
+
+fn asking(world: &World, env: &Env, owners: &Says) -> Workspace {
+    Workspace::discover_in(Root::discover(env).unwrap(), env, &world.projects, owners).unwrap()
+}
+
+#[test]
+fn the_layer_of_another_project_of_the_name_is_out_of_reach() {
+    let world = World::new();
+    world.repo("w/app");
+    world.file("w/app/.harness/app.md", "");
+    let theirs = world.file("home/.harness/harness-state/app.md", "CANARY");
+    let own = Owned { holder: Some("/x/app".into()), ..Owned::as_it_is("app-1a2b") };
+    let workspace = asking(&world, &world.env("w/app"), &Says(Ok(own)));
+    let (home, repo) = ("home/.harness/harness-state/app-1a2b.md", "w/app/.harness/app.md");
+    assert_eq!(world.layers(&workspace), ["home/.harness/harness-state.md", repo, home]);
+    assert_eq!(workspace.others, [theirs]);
+    let project = &workspace.project;
+    assert_eq!((&*project.key, &*project.label), ("app-1a2b", "app"));
+    assert!(project.is_named("app-1a2b") && !project.is_named("app"));
+    assert!(matches!(workspace.notices.as_slice(), [notice @ Notice::Isolated { .. }] if notice.is_loud()));
+    assert_eq!(workspace.repo_layer().unwrap().path, world.path(repo));
+}
+
+#[test]
+fn a_layer_that_nobody_knows_whose_is_not_read() {
+    let world = World::new();
+    world.repo("w/app");
+    world.file("home/.harness/harness-state/app.md", "CANARY");
+    let nobody = Says(Err("the store is away".to_owned()));
+    let workspace = asking(&world, &world.env("w/app"), &nobody);
+    let home = workspace.home_layer().unwrap();
+    assert!(matches!(home.state, LayerState::Unknown(_)), "{:?}", home.state);
+    assert!(home.read_text().unwrap_err().to_string().contains("the store is away"));
+    assert!(!workspace.project.is_named("app"));
+    // What is given by hand is no question.
+    let env = Env { project_option: Some("app".to_owned()), ..world.env("w/app") };
+    assert_eq!(asking(&world, &env, &nobody).home_layer().unwrap().state, LayerState::Present);
 }

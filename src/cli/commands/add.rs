@@ -69,8 +69,9 @@ pub(crate) fn run(args: &AddArgs, cx: &mut Context) -> Result<Exit, Failure> {
         return Err(Failure::usage("there is no text for the note")
             .help("give it as an argument, as `-` on standard input, or with --file PATH"));
     };
-    let here = cx.here()?;
     let place = if args.global { LayerArg::Global } else { args.layer.unwrap_or(LayerArg::Home) };
+    cx.will_write(place.kind());
+    let here = cx.here()?;
     let layer = here.target(place)?;
     let id = match &args.id {
         Some(id) => id.clone(),

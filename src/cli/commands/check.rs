@@ -91,13 +91,12 @@ pub(crate) fn run(args: &CheckArgs, cx: &mut Context) -> Result<Exit, Failure> {
 
 fn findings(document: &Document, layer: Option<&LayerRef>, reach: &Reach) -> Vec<Finding> {
     let project = &reach.workspace.project;
-    let names: Vec<&str> =
-        [&*project.key].into_iter().chain(project.pi_names.iter().map(String::as_str)).collect();
-    let has_project = layer.is_some_and(|layer| layer.project.is_some());
-    examine(
-        document,
-        &Place { kind: layer.map(|layer| layer.kind), project: if has_project { &names } else { &[] } },
-    )
+    let mut names: Vec<&str> = Vec::new();
+    if let Some(name) = layer.and_then(|layer| layer.project.as_deref()) {
+        names.extend([name, &*project.key]);
+        names.extend(project.pi_names.iter().map(String::as_str));
+    }
+    examine(document, &Place { kind: layer.map(|layer| layer.kind), project: &names })
 }
 
 /// Global notes that a repository's layer takes the place of: nobody but the repository's

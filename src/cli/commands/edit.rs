@@ -233,10 +233,12 @@ fn check_scope(workspace: &Workspace, layer: &LayerRef, wanted: &Wanted) -> Resu
     if layer.kind == LayerKind::Global {
         return Ok(());
     }
+    let is_this =
+        |project: &str| layer.project.as_deref() == Some(project) || workspace.project.is_named(project);
     for (field, text) in wanted {
         let is_out = match (field, text.as_deref()) {
             (Field::Scope, Some(scope)) => scope.parse::<Scope>() == Ok(Scope::Global),
-            (Field::Project, Some(project)) => !project.is_empty() && !workspace.project.is_named(project),
+            (Field::Project, Some(project)) => !project.is_empty() && !is_this(project),
             _ => false,
         };
         if is_out {

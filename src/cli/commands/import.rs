@@ -126,6 +126,9 @@ impl Targets<'_> {
 }
 
 pub(crate) fn run(args: &ImportArgs, cx: &mut Context) -> Result<Exit, Failure> {
+    if !args.dry_run {
+        cx.will_write(args.layer.map_or(LayerKind::Home, LayerArg::kind));
+    }
     let (here, mut session) = stored::open(cx)?;
     session.author.reason = Some("import".to_owned());
     let targets = Targets { here: &here, only: args.layer.map(|place| here.target(place)).transpose()? };

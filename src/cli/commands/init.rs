@@ -40,13 +40,16 @@ struct Made {
 }
 
 pub(crate) fn run(args: &InitArgs, cx: &mut Context) -> Result<Exit, Failure> {
-    let here = cx.here()?;
     let places: &[LayerArg] = match (args.global, args.repo) {
         (false, false) => &[LayerArg::Global, LayerArg::Home],
         (true, false) => &[LayerArg::Global],
         (false, true) => &[LayerArg::Repo],
         (true, true) => &[LayerArg::Global, LayerArg::Repo],
     };
+    for place in places {
+        cx.will_write(place.kind());
+    }
+    let here = cx.here()?;
     let layers: Vec<LayerRef> = places.iter().map(|&place| here.target(place)).collect::<Result<_, _>>()?;
     // Makes the root too.
     let session = here.session(cx)?;

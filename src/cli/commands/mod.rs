@@ -3,6 +3,7 @@
 pub(crate) mod add;
 pub(crate) mod archive;
 pub(crate) mod check;
+pub(crate) mod claim;
 pub(crate) mod completions;
 pub(crate) mod conflicts;
 pub(crate) mod diff;

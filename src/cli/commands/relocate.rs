@@ -48,6 +48,9 @@ struct Moved<'a> {
 }
 
 pub(crate) fn run(args: &MoveArgs, cx: &mut Context) -> Result<Exit, Failure> {
+    if let Some(place) = args.to {
+        cx.will_write(place.kind());
+    }
     let (reach, config) = cx.reach()?;
     let found = lookup::find_in(&reach, &config, cx.model().as_deref(), &args.id)?;
     let source = reach.layers[found.note.layer].layer.clone();

@@ -61,6 +61,7 @@ struct RootJson {
 #[derive(Serialize)]
 struct ProjectJson {
     key: String,
+    label: String,
     origin: String,
     pi_names: Vec<String>,
     work_tree: Option<String>,
@@ -182,6 +183,7 @@ fn gather(
         },
         project: ProjectJson {
             key: workspace.project.key.clone(),
+            label: workspace.project.label.clone(),
             origin: workspace.project.origin.to_string(),
             pi_names: workspace.project.pi_names.clone(),
             work_tree: workspace.project.work_tree.as_ref().map(|tree| tree.root.display().to_string()),

@@ -1,6 +1,8 @@
 //! `layers watch`: passes over the layers, as they change.
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -16,12 +18,13 @@ use super::sync::{self, json, lines};
 use crate::config::Config;
 use crate::document::{Document, Severity};
 use crate::files::{self, Expected, Found, NewFile, Wrote};
+use crate::identity::Purpose;
 use crate::reach::Reach;
 use crate::reconcile::Reason;
 use crate::render::Format;
-use crate::sync::{LayerReport, PassOptions, SyncError, Waits};
+use crate::sync::{LayerReport, PassOptions, SyncError};
 use crate::watch::{Batch, News, Passed, Passes, WatchOptions, open_in};
-use crate::workspace::{Env, LayerRef, Root, Workspace, all_projects};
+use crate::workspace::{Env, LayerRef, WorkTree, Workspace, all_projects};
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -37,6 +40,9 @@ it open it is read but not written, for `layers.holdSeconds` at most. Ctrl-C end
 
 /// How often a command of `--exec` may be running: once.
 const EXEC_SHELL: &str = "sh";
+
+/// Where repositories have their layers.
+const REPO_FOLDER: &str = ".harness";
 
 // The arguments of `watch`. (a doc comment would replace the command's own help)
 #[derive(Debug, Args)]
@@ -62,12 +68,14 @@ pub(crate) struct WatchArgs {
 }
 
 pub(crate) fn run(args: &WatchArgs, cx: &mut Context) -> Result<Exit, Failure> {
+    cx.purpose = Purpose::Write;
     let here = cx.here()?;
     let settle = Duration::from_millis(here.config.layers.settle_ms);
     let mut watcher = Watcher {
         hold: Duration::from_secs(here.config.layers.hold_seconds),
         groups: Vec::new(),
-        errors: BTreeMap::new(),
+        read: BTreeMap::new(),
+        told: BTreeMap::new(),
         opened: BTreeMap::new(),
         here,
         args,
@@ -132,28 +140,54 @@ struct Watcher<'a> {
     hold: Duration,
     /// Layers by work tree: only within a group are moves looked for.
     groups: Vec<Vec<LayerRef>>,
-    /// How many errors each file had when it was last looked at.
-    errors: BTreeMap<PathBuf, usize>,
+    /// How each file read when it was last taken in.
+    read: BTreeMap<PathBuf, HowRead>,
+    /// What was told to be wrong with a file, or with all: once is enough.
+    told: BTreeMap<Option<PathBuf>, String>,
     /// Since when an editor has a file open.
     opened: BTreeMap<PathBuf, std::time::Instant>,
+}
+
+/// What a file was like.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct HowRead {
+    /// Its size, its change time and its inode; they spare reading it.
+    stat: Option<(u64, i64, i64, u64)>,
+    /// How many errors it had; the most if it was empty or absent.
+    errors: usize,
 }
 
 impl Passes for Watcher<'_> {
     type Error = Failure;
 
     fn layers(&mut self) -> Result<Vec<PathBuf>, Failure> {
-        self.groups = groups(&self.here.workspace, &self.here.config, self.cx, &self.args.folders)?;
+        let mut groups = groups(&self.here.workspace, &self.here.config, self.cx, &self.args.folders)?;
+        // A layer that was taken in and is in no folder any more is one whose file is gone.
+        for (group, before) in groups.iter_mut().zip(&self.groups) {
+            let is_gone = |layer: &&LayerRef| {
+                self.read.contains_key(&layer.path) && group.iter().all(|now| now.path != layer.path)
+            };
+            let gone: Vec<LayerRef> = before.iter().filter(is_gone).cloned().collect();
+            group.extend(gone);
+        }
+        self.groups = groups;
         Ok(self.groups.iter().flatten().map(|layer| layer.path.clone()).collect())
     }
 
     fn nurseries(&self) -> Vec<PathBuf> {
-        let home = self.here.workspace.root.home_path("x");
-        let all = self.groups.iter().flatten().map(|layer| &layer.path).chain([&home]);
-        let mut folders: Vec<PathBuf> = all
-            .filter_map(|path| path.parent())
-            .filter(|folder| **folder != self.here.workspace.root.path)
-            .map(Path::to_owned)
-            .collect();
+        let root = &self.here.workspace.root;
+        let layers = self.groups.iter().flatten().filter_map(|layer| layer.path.parent());
+        let mut folders: Vec<PathBuf> = layers.map(Path::to_owned).collect();
+        folders.extend(root.home_path("x").parent().map(Path::to_owned));
+        // Those of repositories, which need not exist yet.
+        let cwd = std::env::current_dir().unwrap_or_default();
+        for folder in [Path::new("")].into_iter().chain(self.args.folders.iter().map(PathBuf::as_path)) {
+            let Ok(folder) = fs::canonicalize(cwd.join(folder)) else { continue };
+            let Some(tree) = WorkTree::around(&folder.join("x")) else { continue };
+            let places = folder.ancestors().take_while(|place| place.starts_with(&tree.root));
+            folders.extend(places.map(|place| place.join(REPO_FOLDER)));
+        }
+        folders.retain(|folder| *folder != root.path);
         folders.sort();
         folders.dedup();
         folders
@@ -171,7 +205,7 @@ impl Passes for Watcher<'_> {
                 })
                 .collect();
             due.retain(|layer| {
-                let is_worse = patient(&layer.path) && self.reads_worse(layer);
+                let is_worse = self.reads_worse(layer, patient);
                 if is_worse {
                     passed.worse.push(layer.path.clone());
                 }
@@ -181,14 +215,25 @@ impl Passes for Watcher<'_> {
                 continue;
             }
             match self.pass_group(&due) {
-                Ok(reports) => news.extend(reports),
+                Ok(reports) => {
+                    self.told.remove(&None);
+                    news.extend(reports);
+                }
                 Err(SyncError::Lock(_)) => passed.retry.extend(due.into_iter().map(|layer| layer.path)),
-                Err(error) => self.fail(None, &Failure::from(error))?,
+                Err(error) => {
+                    self.fail_once(None, &Failure::from(error))?;
+                    passed.later.extend(due.into_iter().map(|layer| layer.path));
+                }
             }
         }
         for report in &news {
-            if report.waits == Some(Waits::Editor) {
-                passed.open.push(report.layer.path.clone());
+            // Ids wait too, without a word of it.
+            let path = &report.layer.path;
+            let is_under_way = || {
+                report.after.is_some() && WorkTree::around(path).is_some_and(|it| it.under_way().is_some())
+            };
+            if self.opened.contains_key(path) || is_under_way() {
+                passed.later.push(report.layer.path.clone());
             }
             self.report(report)?;
         }
@@ -250,31 +295,48 @@ impl Watcher<'_> {
             }
         }
         let session = context::session(&self.here.workspace.root, &self.here.config, self.cx.author())?;
-        self.cx.tell_set_aside(&session);
+        self.cx.tell_set_aside(session.store().set_aside());
         let is_open = |layer: &LayerRef| open.contains(&layer.path);
         let options = PassOptions { is_open: &is_open, ..PassOptions::default() };
         session.pass(due, &options)
     }
 
-    /// Whether a file has more errors than at the last look, or nothing left: somebody may
-    /// be in the middle of writing it.
-    fn reads_worse(&mut self, layer: &LayerRef) -> bool {
-        const EMPTY: usize = usize::MAX;
-        let Ok(Found::Content(text)) = layer.read_text() else { return false };
-        let errors = if text.trim().is_empty() {
-            EMPTY
-        } else {
-            let document = Document::parse(text);
-            document.diagnostics().iter().filter(|it| it.problem.severity() == Severity::Error).count()
+    /// Whether a file has more errors than when it was taken in, or nothing is left of it:
+    /// somebody may be in the middle of writing it. If it is not to wait, it counts as taken.
+    fn reads_worse(&mut self, layer: &LayerRef, patient: &dyn Fn(&Path) -> bool) -> bool {
+        const NOTHING: usize = usize::MAX;
+        let before = self.read.get(&layer.path).copied();
+        let stat = fs::metadata(&layer.path).ok().map(|it| (it.len(), it.ctime(), it.ctime_nsec(), it.ino()));
+        if stat.is_some() && before.is_some_and(|before| before.stat == stat) {
+            return false;
+        }
+        let errors = match layer.read_text() {
+            Ok(Found::Content(text)) if !text.trim().is_empty() => {
+                let document = Document::parse(text);
+                document.diagnostics().iter().filter(|it| it.problem.severity() == Severity::Error).count()
+            }
+            Ok(_) => NOTHING,
+            Err(_) => return false,
         };
-        let before = self.errors.insert(layer.path.clone(), errors);
-        before.is_some_and(|before| errors > before)
+        let is_worse = before.is_some_and(|before| errors > before.errors) && patient(&layer.path);
+        if !is_worse {
+            self.read.insert(layer.path.clone(), HowRead { stat, errors });
+        }
+        is_worse
     }
 
     fn event(&mut self, event: &Event<'_>) -> Result<(), Failure> {
         let line = serde_json::to_string(event)?;
         self.cx.out.line(line)?;
         self.cx.out.flush()
+    }
+
+    fn fail_once(&mut self, path: Option<&Path>, failure: &Failure) -> Result<(), Failure> {
+        let before = self.told.insert(path.map(Path::to_owned), failure.message.clone());
+        if before.as_ref() == Some(&failure.message) {
+            return Ok(());
+        }
+        self.fail(path, failure)
     }
 
     fn fail(&mut self, path: Option<&Path>, failure: &Failure) -> Result<(), Failure> {
@@ -290,8 +352,9 @@ impl Watcher<'_> {
     fn report(&mut self, report: &LayerReport) -> Result<(), Failure> {
         if let Some(error) = &report.error {
             let failure = Failure::new(context::exit_of(error), error);
-            return self.fail(Some(&report.layer.path), &failure);
+            return self.fail_once(Some(&report.layer.path), &failure);
         }
+        self.told.remove(&Some(report.layer.path.clone()));
         if !report.is_news && !report.wrote {
             return Ok(());
         }
@@ -324,10 +387,11 @@ impl Watcher<'_> {
             return Ok(());
         }
         let model = self.cx.model();
-        let workspace = workspace_of(&self.here, self.cx)?;
+        // Layers come and go.
+        let env = self.cx.env()?;
+        let workspace = self.cx.discover(self.here.workspace.root.clone(), &env, &self.here.config)?;
         let reach = Reach::read(workspace, context::state());
-        let format = if self.cx.globals.json { Format::Json } else { self.args.format };
-        let block = block_of(&reach, &self.here.config, model.as_deref(), format);
+        let block = block_of(&reach, &self.here.config, model.as_deref(), self.args.format);
         for path in &self.args.render {
             match write_block(path, &block) {
                 Ok(Wrote::Nothing) => {}
@@ -360,8 +424,11 @@ impl Watcher<'_> {
             .map(|report| report.layer.path.display().to_string())
             .collect();
         self.cx.out.flush()?;
+        // Standard output is for objects, a line each, with `--json`.
+        let output = if self.cx.globals.json { Stdio::from(std::io::stderr()) } else { Stdio::inherit() };
         let done = Command::new(EXEC_SHELL)
             .args(["-c", command])
+            .stdout(output)
             .env("LAYERS_CHANGED", ids.join(" "))
             .env("LAYERS_PATHS", paths.join("\n"))
             .stdin(Stdio::null())
@@ -378,35 +445,17 @@ impl Watcher<'_> {
     }
 }
 
-/// Where we are, looked at anew: layers come and go.
-fn workspace_of(here: &Here, cx: &Context) -> Result<Workspace, Failure> {
-    let mut env = Env::from_process()?;
-    env.root_option = Some(here.workspace.root.path.clone());
-    env.project_option.clone_from(&cx.globals.project);
-    Ok(Workspace::discover_in(here.workspace.root.clone(), &env, &here.config.layers.projects)?)
-}
-
 /// The layers to look after: below the root all; of repositories those of the working
 /// directory and of the folders named.
 fn groups(
     workspace: &Workspace,
     config: &Config,
-    cx: &Context,
+    cx: &mut Context,
     folders: &[PathBuf],
 ) -> Result<Vec<Vec<LayerRef>>, Failure> {
     let root = &workspace.root;
-    let env = Env::from_process()?;
-    let of = |folder: &Path, project: Option<&String>| -> Result<Vec<LayerRef>, Failure> {
-        let env = Env {
-            root_option: Some(root.path.clone()),
-            project_option: project.cloned(),
-            cwd: env.cwd.join(folder),
-            ..env.clone()
-        };
-        let root = Root::clone(root);
-        Ok(Workspace::discover_in(root, &env, &config.layers.projects)?.layers)
-    };
-    let mut first = of(Path::new(""), cx.globals.project.as_ref())?;
+    let env = cx.env()?;
+    let mut first = cx.discover(root.clone(), &env, config)?.layers;
     for project in all_projects(root)? {
         if first.iter().all(|layer| layer.path != project.path) {
             first.push(LayerRef::home(project.path, &project.name));
@@ -414,7 +463,8 @@ fn groups(
     }
     let mut groups = vec![first];
     for folder in folders {
-        let mut layers = of(folder, None)?;
+        let env = Env { project_option: None, cwd: env.cwd.join(folder), ..env.clone() };
+        let mut layers = cx.discover(root.clone(), &env, config)?.layers;
         layers.retain(|layer| groups.iter().flatten().all(|known| known.path != layer.path));
         groups.push(layers);
     }
