@@ -19,7 +19,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("export", &["note", "document"]),
     ("effective", &["config", "document", "note", "select"]),
     ("merge", &["document", "effective", "text"]),
-    ("import", &["document", "note"]),
+    ("import", &["document", "note", "text"]),
     ("reconcile", &["document", "effective", "export", "merge", "note"]),
     ("check", &["text", "note", "document", "render"]),
     ("files", &[]),

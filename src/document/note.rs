@@ -264,6 +264,12 @@ impl<'a> Note<'a> {
         }
     }
 
+    /// Whether it has no text, or only what pi-continual-harness writes where no note is.
+    pub fn says_nothing(self) -> bool {
+        let content = self.content();
+        content.is_empty() || bullet::is_placeholder(&content)
+    }
+
     /// The scope it claims; where it stands has the last word (see `workspace`).
     pub fn scope(self) -> Option<Scope> {
         self.scope_and_project().0

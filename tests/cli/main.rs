@@ -19,6 +19,7 @@ mod fmt;
 mod guards;
 mod help;
 mod identity;
+mod importing;
 mod init;
 mod isolation_keys;
 mod listing;

@@ -67,12 +67,12 @@ pub(crate) fn run(file: &str, got: impl Fn(&Case) -> Value) {
     run_with(file, got, |_| None, |_, _| Verdict::Agrees);
 }
 
-/// As [`run`], where untagged cases may leave text out: `left_out` gives its lines. Such a
-/// case has a value of ours, like a tagged one; on another folder `agrees` decides.
+/// As [`run`], where untagged cases may lose something: `left_out` says what. Such a case
+/// has a value of ours, like a tagged one; on another folder `agrees` decides.
 pub(crate) fn run_with(
     file: &str,
     got: impl Fn(&Case) -> Value,
-    left_out: impl Fn(&Case) -> Option<Vec<usize>>,
+    left_out: impl Fn(&Case) -> Option<String>,
     agrees: impl Fn(&Case, &Value) -> Verdict,
 ) {
     let cases = load(file);
@@ -83,16 +83,16 @@ pub(crate) fn run_with(
     for case in &cases {
         let got = got(case);
         let tagged = !case.tags.is_empty();
-        let lines = left_out(case).filter(|_| !tagged && !same(&got, &case.expect));
-        if let (Some(lines), true) = (&lines, elsewhere().is_some()) {
-            tell(&format!("{file}: `{}` leaves out the text of lines {lines:?}", case.name));
+        let lost = left_out(case).filter(|_| !tagged && !same(&got, &case.expect));
+        if let (Some(lost), true) = (&lost, elsewhere().is_some()) {
+            tell(&format!("{file}: `{}` {lost}", case.name));
             if let Verdict::Differs(how) = agrees(case, &got) {
                 failed += 1;
                 let _ = writeln!(report, "\n{file}: `{}`: {how}\n  got {got}", case.name);
             }
             continue;
         }
-        let tagged = tagged || lines.is_some();
+        let tagged = tagged || lost.is_some();
         if tagged && elsewhere().is_some() {
             let verdict = if same(&got, &case.expect) {
                 "as theirs".to_owned()

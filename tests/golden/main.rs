@@ -6,6 +6,7 @@ mod documented;
 mod harness;
 mod import_merge;
 mod inject;
+mod item;
 mod parse;
 mod render_file;
 mod slug;

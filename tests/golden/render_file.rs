@@ -1,10 +1,11 @@
 use std::collections::BTreeMap;
 
 use harness_layers::export::{Exported, layered, single};
-use harness_layers::note::{Kind, Scope};
+use harness_layers::import::Item;
 use serde_json::{Value, json};
 
 use crate::harness::{Case, run, text};
+use crate::item;
 
 /// Untagged cases: pi's files. Tagged ones: ours, with the files that an export would
 /// replace, or the refusal.
@@ -12,8 +13,8 @@ use crate::harness::{Case, run, text};
 fn files() {
     run("render_file.json", |case| {
         let items: Vec<Item> =
-            case.input["items"].as_array().expect("items").iter().filter_map(Item::new).collect();
-        let notes: Vec<_> = items.iter().map(Item::exported).collect();
+            case.input["items"].as_array().expect("items").iter().filter_map(item::read).collect();
+        let notes: Vec<_> = items.iter().map(exported).collect();
         match text(&case.input["mode"]).as_str() {
             "single" => match single(&notes) {
                 Ok(text) => json!({ "text": text }),
@@ -46,45 +47,16 @@ fn layers(case: &Case, notes: &[Exported<'_>]) -> Value {
     json!({ "written": written, "files": after, "replaces": replaces })
 }
 
-struct Item {
-    id: String,
-    kind: Kind,
-    content: String,
-    evidence: String,
-    importance: f64,
-    active: bool,
-    model: String,
-    scope: Option<Scope>,
-    project: Option<String>,
-}
-
-impl Item {
-    /// None for a kind that our types cannot hold.
-    fn new(item: &Value) -> Option<Self> {
-        Some(Self {
-            id: text(&item["id"]),
-            kind: text(&item["kind"]).parse().ok()?,
-            content: text(&item["content"]),
-            evidence: text(&item["evidence"]),
-            importance: item["importance"].as_f64().expect("a number"),
-            active: item["active"].as_bool().expect("a truth"),
-            model: text(&item["ownerModel"]),
-            scope: item["scope"].as_str().map(|scope| scope.parse().expect("a scope")),
-            project: item["project"].as_str().map(str::to_owned),
-        })
-    }
-
-    fn exported(&self) -> Exported<'_> {
-        Exported {
-            id: &self.id,
-            kind: self.kind,
-            content: &self.content,
-            evidence: &self.evidence,
-            importance: self.importance,
-            active: self.active,
-            model: Some(&self.model),
-            scope: self.scope,
-            project: self.project.as_deref(),
-        }
+fn exported(item: &Item) -> Exported<'_> {
+    Exported {
+        id: &item.id,
+        kind: item.kind,
+        content: &item.content,
+        evidence: &item.evidence,
+        importance: item.importance,
+        active: item.active,
+        model: Some(&item.owner),
+        scope: item.scope,
+        project: item.project.as_deref(),
     }
 }

@@ -172,7 +172,7 @@ fn insertion(
 
 /// What must change so that the note means the same in its new place: the place decides
 /// its scope, and what the old layer's header gave it has to be said.
-fn adjustments(
+pub(super) fn adjustments(
     here: &Here,
     note: Note<'_>,
     id: &str,
@@ -182,16 +182,9 @@ fn adjustments(
 ) -> Vec<Change> {
     let index = note.index();
     let set = |field, text: String| Change::Set { note: index, field, text };
-    let mut changes = Vec::new();
-    if note.id().is_none() {
+    let mut changes = scope_adjustments(here, note, target, form);
+    if note.id() != Some(id) {
         changes.push(set(Field::Id, id.to_owned()));
-    }
-    if let Some(project) = pi_project(&here.workspace, target, form) {
-        changes.push(set(Field::Scope, "project".to_owned()));
-        changes.push(set(Field::Project, project));
-    } else {
-        let stale = [Field::Scope, Field::Project].into_iter().filter(|field| note.get(field).is_some());
-        changes.extend(stale.map(|field| Change::Unset { note: index, field }));
     }
     let says =
         |document: &Document, key: &str| document.header_field(key).is_some_and(|text| !text.is_empty());
@@ -204,6 +197,17 @@ fn adjustments(
         changes.push(set(Field::Importance, two_decimals(importance)));
     }
     changes
+}
+
+/// What must change so that the note names no other scope than its place.
+pub(super) fn scope_adjustments(here: &Here, note: Note<'_>, target: &LayerRef, form: Form) -> Vec<Change> {
+    let index = note.index();
+    if let Some(project) = pi_project(&here.workspace, target, form) {
+        let set = |field, text| Change::Set { note: index, field, text };
+        return vec![set(Field::Scope, "project".to_owned()), set(Field::Project, project)];
+    }
+    let stale = [Field::Scope, Field::Project].into_iter().filter(|field| note.get(field).is_some());
+    stale.map(|field| Change::Unset { note: index, field }).collect()
 }
 
 /// The private layer of another project below the same root.
