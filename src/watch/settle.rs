@@ -87,8 +87,8 @@ mod tests {
     const QUIET: Duration = Duration::from_millis(200);
     const MS: Duration = Duration::from_millis(1);
 
-    fn paths(paths: &[&str]) -> Option<Batch> {
-        Some(Batch::Paths(paths.iter().map(PathBuf::from).collect()))
+    fn paths(paths: &[&str]) -> Batch {
+        Batch::Paths(paths.iter().map(PathBuf::from).collect())
     }
 
     #[test]
@@ -99,8 +99,8 @@ mod tests {
         settle.touch(Path::new("b"), start + MS * 300);
         assert_eq!(settle.pop(start + MS * 349), None);
         assert_eq!(settle.due(), Some(start + MS * 350));
-        assert_eq!(settle.pop(start + MS * 350), paths(&["a"]));
-        assert_eq!(settle.pop(start + MS * 500), paths(&["b"]));
+        assert_eq!(settle.pop(start + MS * 350), Some(paths(&["a"])));
+        assert_eq!(settle.pop(start + MS * 500), Some(paths(&["b"])));
         assert_eq!((settle.pop(start + MS * 900), settle.due()), (None, None));
     }
 
@@ -126,6 +126,6 @@ mod tests {
         }
         assert_eq!(settle.pop(start + MS * 200), Some(Batch::Everything));
         assert_eq!(settle.pop(start + MS * 1999), None);
-        assert_eq!(settle.pop(start + MS * 2000), paths(&["b"]));
+        assert_eq!(settle.pop(start + MS * 2000), Some(paths(&["b"])));
     }
 }

@@ -145,7 +145,7 @@ fn translate(event: Result<Event, notify::Error>, sender: &Sender<Signal>) {
     let send = |signal| drop(sender.send(signal));
     match event {
         Ok(event) if event.need_rescan() => {
-            send(Signal::Lost("the system's queue of events overflowed".into()))
+            send(Signal::Lost("the system's queue of events overflowed".into()));
         }
         Ok(event) => {
             // Reading a file must not lead to reading it again.

@@ -94,7 +94,7 @@ pub(crate) fn run(args: &WatchArgs, cx: &mut Context) -> Result<Exit, Failure> {
 enum Event<'a> {
     Changed {
         #[serde(flatten)]
-        layer: sync::LayerJson,
+        layer: Box<sync::LayerJson>,
     },
     Conflict {
         path: String,
@@ -376,7 +376,7 @@ impl Watcher<'_> {
             let event = Event::Diagnostic { path: path.clone(), id: &stand_in.id, because: stand_in.reason };
             self.event(&event)?;
         }
-        self.event(&Event::Changed { layer: json(report, false) })
+        self.event(&Event::Changed { layer: Box::new(json(report, false)) })
     }
 
     /// Brings the files of `--render` up to date. They are written only if they change.
