@@ -56,11 +56,13 @@
 //! | [`check`] | what is wrong in a layer beyond its own text |
 //! | | *below: IO* |
 //! | [`files`] | reading and atomically replacing text files, the lock |
+//! | [`git`] | git as a program: one way to run it |
 //! | [`store`] | versions, journal, conflicts, archive in SQLite |
 //! | [`workspace`] | which root, which project, which layers |
 //! | [`identity`] | whose a private layer is |
 //! | [`mint`] | fresh ids |
 //! | [`sync`] | files and store brought together; the one way to write a layer |
+//! | [`travel`] | layers to and from other machines by git |
 //! | [`watch`](mod@watch) | when a layer's file has to be looked at again |
 //! | [`reach`] | the layers in reach, as they count |
 //! | [`audit`] | the notes of all projects |
@@ -83,6 +85,7 @@ pub mod document;
 pub mod effective;
 pub mod export;
 pub mod files;
+pub mod git;
 pub mod identity;
 pub mod import;
 pub mod merge;
@@ -96,5 +99,6 @@ pub mod slug;
 pub mod store;
 pub mod sync;
 pub mod text;
+pub mod travel;
 pub mod watch;
 pub mod workspace;

@@ -7,10 +7,12 @@ use std::process::ExitCode;
 
 use crate::document::{EditError, Refusal};
 use crate::files::{Action, LockError, ReadError, WriteError};
+use crate::git::GitError;
 use crate::mint::MintError;
 use crate::store::StoreError;
 use crate::sync::{ChangeError, SyncError};
 use crate::text::locate;
+use crate::travel::TravelError;
 use crate::workspace::WorkspaceError;
 
 /// How a command ends.
@@ -107,6 +109,33 @@ impl Failure {
     pub(crate) fn help(mut self, help: impl Display) -> Self {
         self.help.push(help.to_string());
         self
+    }
+}
+
+impl From<TravelError> for Failure {
+    fn from(error: TravelError) -> Self {
+        let (exit, help) = match &error {
+            TravelError::Git(GitError::Start(_)) => {
+                (Exit::Broken, "install git, and see that it is on the PATH")
+            }
+            TravelError::Git(GitError::Failed { message, .. }) if message.contains("tell me who you are") => {
+                (Exit::Refused, "`git config --global user.name NAME` and `user.email ADDRESS` say it")
+            }
+            TravelError::Git(GitError::Failed { .. }) | TravelError::OldGit => {
+                (Exit::Broken, "nothing is lost: run it again when that is settled")
+            }
+            TravelError::UnderWay { .. } => (Exit::Refused, "finish it, or give it up with git's --abort"),
+            TravelError::Detached { .. } => (Exit::Refused, "`git switch BRANCH` checks one out"),
+            TravelError::WhichRemote { .. } => {
+                (Exit::Refused, "`git branch --set-upstream-to REMOTE/BRANCH` says which")
+            }
+            TravelError::Unrelated { .. } => {
+                (Exit::Refused, "if they are to become one, run `layers git sync --join`")
+            }
+            TravelError::InTheWay { .. } => (Exit::Refused, "commit or stash them; nothing was touched"),
+            TravelError::Overtaken { .. } => (Exit::Refused, "run it again"),
+        };
+        Self::new(exit, &error).help(help)
     }
 }
 

@@ -104,6 +104,7 @@ fn dispatch(command: Command, cx: &mut Context) -> Result<Exit, Failure> {
         Command::Check(args) => commands::check::run(&args, cx),
         Command::Claim(args) => commands::claim::run(&args, cx),
         Command::Fmt(args) => commands::fmt::run(&args, cx),
+        Command::Git(args) => commands::git::run(&args, cx),
         Command::Completions(args) => commands::completions::run(&args, cx),
         Command::Man(args) => commands::man::run(&args, cx),
     }

@@ -185,6 +185,7 @@ impl<'t> Reader<'t> {
                 "a number from 0 to 1",
                 |value| (0.0..=1.0).contains(&value),
             ),
+            git_folder: self.path(&section, "gitFolder"),
             settle_ms: self.whole(&section, "settleMs", default.settle_ms, 60_000),
             hold_seconds: self.whole(&section, "holdSeconds", default.hold_seconds, 86_400),
             lock_timeout_ms: self.whole(&section, "lockTimeoutMs", default.lock_timeout_ms, 600_000),
@@ -232,6 +233,16 @@ impl<'t> Reader<'t> {
             Some((node, _)) => {
                 self.malformed(&node, &section.key(key), "true or false", &default.to_string());
                 default
+            }
+        }
+    }
+
+    fn path(&mut self, section: &Section<'t>, key: &str) -> Option<String> {
+        match section.value(key)? {
+            (_, Shape::Text(text)) if !text.is_empty() => Some(text.into_owned()),
+            (node, _) => {
+                self.malformed(&node, &section.key(key), "a path", "none");
+                None
             }
         }
     }

@@ -33,6 +33,7 @@ mod render;
 mod scene;
 mod stage;
 mod stale_saves;
+mod travel;
 mod trouble;
 mod unavailable;
 mod worktrees;
