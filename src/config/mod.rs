@@ -250,25 +250,28 @@ impl Injection {
     }
 }
 
+impl Layers {
+    /// The object as JSON, in the names of the file.
+    pub(super) fn to_json(&self) -> Value {
+        json!({
+            "orphans": self.orphans.as_str(),
+            "projects": self.projects,
+            "approval": { "online": self.approval_online },
+            "repoShare": number(self.repo_share),
+            "gitFolder": self.git_folder,
+            "settleMs": self.settle_ms,
+            "holdSeconds": self.hold_seconds,
+            "lockTimeoutMs": self.lock_timeout_ms,
+        })
+    }
+}
+
 impl Config {
     /// What holds for `layers`, as JSON in pi's names, our own keys under `layers`.
     pub fn to_json(&self) -> Value {
         let mut all = self.view(View::Ours);
         if let Some(object) = all.as_object_mut() {
-            let own = &self.layers;
-            object.insert(
-                "layers".to_owned(),
-                json!({
-                    "orphans": own.orphans.as_str(),
-                    "projects": own.projects,
-                    "approval": { "online": own.approval_online },
-                    "repoShare": number(own.repo_share),
-                    "gitFolder": own.git_folder,
-                    "settleMs": own.settle_ms,
-                    "holdSeconds": own.hold_seconds,
-                    "lockTimeoutMs": own.lock_timeout_ms,
-                }),
-            );
+            object.insert("layers".to_owned(), self.layers.to_json());
         }
         all
     }
