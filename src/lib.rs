@@ -66,6 +66,7 @@
 //! | [`watch`](mod@watch) | when a layer's file has to be looked at again |
 //! | [`reach`] | the layers in reach, as they count |
 //! | [`audit`] | the notes of all projects |
+//! | [`doctor`] | what is wrong around the layers, with remedies |
 //! | [`cli`] | the command line |
 //!
 //! # Limitations
@@ -81,6 +82,7 @@ pub mod audit;
 pub mod check;
 pub mod cli;
 pub mod config;
+pub mod doctor;
 pub mod document;
 pub mod effective;
 pub mod export;

@@ -33,10 +33,11 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("watch", &["files"]),
     ("reach", &["config", "document", "effective", "reconcile", "store", "sync", "workspace"]),
     ("audit", &["config", "effective", "note", "reach", "select", "store", "sync", "workspace"]),
+    ("doctor", &["document", "files", "git", "store", "watch", "workspace"]),
     ("cli", &ALL_BELOW_CLI),
 ];
 
-const ALL_BELOW_CLI: [&str; 24] = [
+const ALL_BELOW_CLI: [&str; 25] = [
     "text",
     "note",
     "slug",
@@ -61,6 +62,7 @@ const ALL_BELOW_CLI: [&str; 24] = [
     "watch",
     "reach",
     "audit",
+    "doctor",
 ];
 
 /// Modules that only compute: the same input gives the same output, on any machine.

@@ -102,6 +102,7 @@ fn dispatch(command: Command, cx: &mut Context) -> Result<Exit, Failure> {
         Command::Render(args) => commands::render::run(&args, cx),
         Command::Export(args) => commands::export::run(&args, cx),
         Command::Check(args) => commands::check::run(&args, cx),
+        Command::Doctor(args) => commands::doctor::run(&args, cx),
         Command::Claim(args) => commands::claim::run(&args, cx),
         Command::Fmt(args) => commands::fmt::run(&args, cx),
         Command::Git(args) => commands::git::run(&args, cx),

@@ -67,6 +67,11 @@ impl Output {
         }
     }
 
+    /// Whether nothing but errors is said from now on; gives how it was.
+    pub(crate) fn set_quiet(&mut self, is_quiet: bool) -> bool {
+        std::mem::replace(&mut self.is_quiet, is_quiet)
+    }
+
     /// Paths below the working directory are shown relative to it from now on.
     pub(crate) fn set_cwd(&mut self, cwd: &Path) {
         cwd.clone_into(&mut self.cwd);

@@ -7,6 +7,7 @@ pub(crate) mod claim;
 pub(crate) mod completions;
 pub(crate) mod conflicts;
 pub(crate) mod diff;
+pub(crate) mod doctor;
 pub(crate) mod edit;
 pub(crate) mod export;
 pub(crate) mod fmt;
