@@ -160,6 +160,13 @@ impl Output {
         let _ = writeln!(self.err, "{text}");
     }
 
+    /// How many columns the terminal has that data goes to; none in pipes.
+    #[expect(clippy::unused_self, reason = "it is this output's terminal")]
+    pub(crate) fn columns(&self) -> Option<usize> {
+        let (width, _) = terminal_size::terminal_size_of(io::stdout())?;
+        Some(width.0.into())
+    }
+
     /// Whether a person is in front of it.
     pub(crate) fn is_interactive() -> bool {
         io::stdin().is_terminal() && io::stderr().is_terminal()
