@@ -58,6 +58,7 @@
 //! | [`files`] | reading and atomically replacing text files, the lock |
 //! | [`store`] | versions, journal, conflicts, archive in SQLite |
 //! | [`workspace`] | which root, which project, which layers |
+//! | [`git`] | the merge driver in git's configuration, attributes, the hook |
 //! | [`identity`] | whose a private layer is |
 //! | [`mint`] | fresh ids |
 //! | [`sync`] | files and store brought together; the one way to write a layer |
@@ -83,6 +84,7 @@ pub mod document;
 pub mod effective;
 pub mod export;
 pub mod files;
+pub mod git;
 pub mod identity;
 pub mod import;
 pub mod merge;

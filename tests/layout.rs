@@ -26,6 +26,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("mint", &["note"]),
     ("store", &["files"]),
     ("workspace", &["files", "note", "slug"]),
+    ("git", &["files", "workspace"]),
     ("identity", &["files", "mint", "slug", "store", "workspace"]),
     ("sync", &["document", "effective", "files", "merge", "mint", "reconcile", "store", "workspace"]),
     ("watch", &["files"]),
@@ -34,7 +35,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("cli", &ALL_BELOW_CLI),
 ];
 
-const ALL_BELOW_CLI: [&str; 22] = [
+const ALL_BELOW_CLI: [&str; 23] = [
     "text",
     "note",
     "slug",
@@ -52,6 +53,7 @@ const ALL_BELOW_CLI: [&str; 22] = [
     "mint",
     "store",
     "workspace",
+    "git",
     "identity",
     "sync",
     "watch",

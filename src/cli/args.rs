@@ -9,7 +9,7 @@ use clap_complete::engine::ArgValueCompleter;
 
 use super::commands::{
     add::AddArgs, archive::ArchiveArgs, check::CheckArgs, claim::ClaimArgs, completions::CompletionsArgs,
-    conflicts::ConflictsArgs, diff::DiffArgs, edit::EditArgs, export::ExportArgs, fmt::FmtArgs,
+    conflicts::ConflictsArgs, diff::DiffArgs, edit::EditArgs, export::ExportArgs, fmt::FmtArgs, git::GitArgs,
     history::HistoryArgs, import::ImportArgs, init::InitArgs, keep::KeepArgs, list::ListArgs, man::ManArgs,
     relocate::MoveArgs, render::RenderArgs, restore::RestoreArgs, rollback::RollbackArgs, show::ShowArgs,
     status::StatusArgs, sync::SyncArgs, watch::WatchArgs,
@@ -165,6 +165,9 @@ pub(crate) enum Command {
     /// Put layers into canonical shape, or into the other form
     #[command(after_long_help = super::commands::fmt::EXAMPLES)]
     Fmt(FmtArgs),
+    /// Have git merge layers by note and field
+    #[command(after_long_help = super::commands::git::EXAMPLES)]
+    Git(GitArgs),
     /// Print a completion script for a shell
     #[command(after_long_help = super::commands::completions::EXAMPLES)]
     Completions(CompletionsArgs),

@@ -26,9 +26,20 @@ pub(crate) enum Exit {
     Refused,
     /// 4: reading or writing failed, or a file is corrupt.
     Broken,
+    /// 129: the merge driver did not merge. Git takes 1 to 128 for "conflicts, marked in the
+    /// file", and would take our side alone for that.
+    Unmerged,
 }
 
 impl Exit {
+    /// What git may be told by its merge driver.
+    pub(crate) const fn of_merge_driver(self) -> Self {
+        match self {
+            Self::Done | Self::Findings => self,
+            _ => Self::Unmerged,
+        }
+    }
+
     pub(crate) const fn code(self) -> u8 {
         match self {
             Self::Done => 0,
@@ -36,6 +47,7 @@ impl Exit {
             Self::Usage => 2,
             Self::Refused => 3,
             Self::Broken => 4,
+            Self::Unmerged => 129,
         }
     }
 }

@@ -62,9 +62,7 @@ impl Woven {
     }
 
     fn push(&mut self, [ours, base, theirs]: [&[&str]; 3]) {
-        for (out, lines) in
-            [(&mut self.ours, ours), (&mut self.base, base), (&mut self.theirs, theirs)]
-        {
+        for (out, lines) in [(&mut self.ours, ours), (&mut self.base, base), (&mut self.theirs, theirs)] {
             out.extend(lines.iter().copied());
         }
     }
@@ -72,11 +70,12 @@ impl Woven {
 
 fn weave(base: &str, ours: &str, theirs: &str, overlap: Overlap, out: &mut Woven) {
     // A last line without its end would differ from the same line with one.
-    let ended = [base, ours, theirs]
-        .map(|text| if text.is_empty() { String::new() } else { format!("{text}\n") });
+    let ended =
+        [base, ours, theirs].map(|text| if text.is_empty() { String::new() } else { format!("{text}\n") });
     let [base, ours, theirs] = &ended;
     let merged = TextMerge::from_lines(base, ours, theirs);
-    let [base, ours, theirs] = [base, ours, theirs].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
+    let [base, ours, theirs] =
+        [base, ours, theirs].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
     for region in merged.regions() {
         let mine = &ours[region.ours_range()];
         let other = &theirs[region.theirs_range()];

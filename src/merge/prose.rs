@@ -94,7 +94,14 @@ pub(super) fn carry(from: &Document, to: &Document, target: &Document) -> Carrie
         }
         let at = ours.lines.get(range.start).map_or(target.source().len(), |span| span.start);
         let is_prose = |index: &usize| !our_lines[*index].starts_with(NOTE);
-        match region.resolution() {
+        let before = prose(&base_lines[region.base_range()]);
+        // A side that has only other empty lines than the base has changed nothing.
+        let resolution = match region.resolution() {
+            MergeResolution::Conflict if words(&other).eq(words(&before)) => continue,
+            MergeResolution::Conflict if words(&mine).eq(words(&before)) => MergeResolution::Theirs,
+            resolution => resolution,
+        };
+        match resolution {
             MergeResolution::Theirs => {
                 // Lines of notes stay where they are: order is no content.
                 let own = range.filter(is_prose).map(|index| Splice::remove(ours.lines[index]));
@@ -112,8 +119,7 @@ pub(super) fn carry(from: &Document, to: &Document, target: &Document) -> Carrie
                     (Some(first), Some(last)) => Span::new(first.start, last.end),
                     _ => Span::at(at),
                 };
-                let base = prose(&base_lines[region.base_range()]);
-                carried.clashes.push(Clash { place, kept: mine, base, lost: other });
+                carried.clashes.push(Clash { place, kept: mine, base: before, lost: other });
             }
             _ => {}
         }

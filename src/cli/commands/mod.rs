@@ -10,6 +10,7 @@ pub(crate) mod diff;
 pub(crate) mod edit;
 pub(crate) mod export;
 pub(crate) mod fmt;
+pub(crate) mod git;
 pub(crate) mod history;
 pub(crate) mod import;
 pub(crate) mod init;

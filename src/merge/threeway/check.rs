@@ -20,11 +20,8 @@ pub(super) fn are_plain(base: &Document, ours: &Document, theirs: &Document) -> 
 
 /// The ids of odd notes, and the lines of text where something is wrong.
 fn oddities(document: &Document) -> (Vec<String>, Vec<&str>) {
-    let mut ids: Vec<String> = of_id(document)
-        .into_iter()
-        .filter(|(_, notes)| notes.len() > 1)
-        .map(|(id, _)| id)
-        .collect();
+    let mut ids: Vec<String> =
+        of_id(document).into_iter().filter(|(_, notes)| notes.len() > 1).map(|(id, _)| id).collect();
     let unread = document.notes().filter(|note| note.state() != State::Good || !note.is_contiguous());
     ids.extend(unread.map(|note| id_of(note).into_owned()));
     let in_text = document.diagnostics().iter().filter(|found| {
@@ -38,9 +35,8 @@ fn oddities(document: &Document) -> (Vec<String>, Vec<&str>) {
                 | Problem::ClassicMacLines
         )
     });
-    let lines = in_text.filter_map(|found| {
-        Some(Line::at(document.source(), found.span.start)?.text(document.source()))
-    });
+    let lines = in_text
+        .filter_map(|found| Some(Line::at(document.source(), found.span.start)?.text(document.source())));
     (ids, lines.collect())
 }
 

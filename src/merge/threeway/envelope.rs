@@ -45,7 +45,8 @@ impl Envelope {
         if disagreements.is_empty() {
             text = renamed(text);
             if !self.is_ended {
-                let kept = text.strip_suffix('\n').map_or(&*text, |text| text.strip_suffix('\r').unwrap_or(text));
+                let kept =
+                    text.strip_suffix('\n').map_or(&*text, |text| text.strip_suffix('\r').unwrap_or(text));
                 text.truncate(kept.len());
             }
         }
@@ -70,7 +71,13 @@ fn settle([base, ours, theirs]: [&str; 3], is: impl Fn(&str) -> bool, default: b
     let say = |text: &str| (!text.is_empty()).then(|| is(text));
     match (say(base), say(ours), say(theirs)) {
         (_, Some(ours), Some(theirs)) if ours == theirs => ours,
-        (Some(base), Some(ours), Some(theirs)) => if base == ours { theirs } else { ours },
+        (Some(base), Some(ours), Some(theirs)) => {
+            if base == ours {
+                theirs
+            } else {
+                ours
+            }
+        }
         (_, Some(only), None) | (_, None, Some(only)) => only,
         _ => default,
     }
@@ -90,6 +97,7 @@ fn renamed(text: String) -> String {
         return text;
     }
     let document = Document::parse(text);
-    let named = document.header_field("revision").and_then(|_| document.with_revision(&revision_of(&document)));
+    let named =
+        document.header_field("revision").and_then(|_| document.with_revision(&revision_of(&document)));
     named.as_ref().unwrap_or(&document).source().to_owned()
 }

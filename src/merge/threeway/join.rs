@@ -185,7 +185,10 @@ impl Sides<'_> {
                     let woven = Woven::of(was.as_deref().unwrap_or_default(), &ours, &theirs, overlap);
                     (Some(woven.base), Some(woven.theirs))
                 }
-                (_, _, theirs) => (was, theirs),
+                (_, _, theirs) => (
+                    was.map(|was| written(base, &field, was)),
+                    theirs.map(|it| written(Some(newer), &field, it)),
+                ),
             };
             of_base.push(change(note, &field, was));
             of_newer.push(change(note, &field, theirs));
@@ -202,6 +205,12 @@ impl Sides<'_> {
             id,
         }))
     }
+}
+
+/// A value as it is written: a number as 0.70, not as 0.7.
+fn written(note: Option<Note<'_>>, field: &Field, value: String) -> String {
+    let text = note.filter(|_| *field == Field::Importance).and_then(|note| note.entry_text(field));
+    text.map_or(value, |text| text.trim().to_owned())
 }
 
 fn change(note: Note<'_>, field: &Field, value: Option<String>) -> Change {

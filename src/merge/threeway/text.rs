@@ -23,7 +23,11 @@ pub(super) fn merge(base: &Document, ours: &Document, theirs: &Document, marks: 
     if merge.is_conflicted() {
         let style = if marks.base.is_some() { ConflictStyle::Diff3 } else { ConflictStyle::Merge };
         let label = marks.base.as_deref().unwrap_or_default();
-        merge.conflict_style(style).conflict_marker_size(marks.size).labels(label, &marks.ours, &marks.theirs);
+        merge.conflict_style(style).conflict_marker_size(marks.size).labels(
+            label,
+            &marks.ours,
+            &marks.theirs,
+        );
         if let Some(text) = written(&merge) {
             return Merged { text, disagreements };
         }
