@@ -56,9 +56,9 @@
 //! | [`check`] | what is wrong in a layer beyond its own text |
 //! | | *below: IO* |
 //! | [`files`] | reading and atomically replacing text files, the lock |
-//! | [`git`] | git as a program: one way to run it |
 //! | [`store`] | versions, journal, conflicts, archive in SQLite |
 //! | [`workspace`] | which root, which project, which layers |
+//! | [`git`] | git as a program; the merge driver in its configuration, attributes, the hook |
 //! | [`identity`] | whose a private layer is |
 //! | [`mint`] | fresh ids |
 //! | [`sync`] | files and store brought together; the one way to write a layer |

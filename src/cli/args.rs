@@ -168,7 +168,8 @@ pub(crate) enum Command {
     /// Put layers into canonical shape, or into the other form
     #[command(after_long_help = super::commands::fmt::EXAMPLES)]
     Fmt(FmtArgs),
-    /// Layers in git: between machines and people
+    /// Layers in git: merged by note and field, and between machines
+    #[command(after_long_help = super::commands::git::EXAMPLES)]
     Git(GitArgs),
     /// Print a completion script for a shell
     #[command(after_long_help = super::commands::completions::EXAMPLES)]

@@ -28,9 +28,20 @@ pub(crate) enum Exit {
     Refused,
     /// 4: reading or writing failed, or a file is corrupt.
     Broken,
+    /// 129: the merge driver did not merge. Git takes 1 to 128 for "conflicts, marked in the
+    /// file", and would take our side alone for that.
+    Unmerged,
 }
 
 impl Exit {
+    /// What git may be told by its merge driver.
+    pub(crate) const fn of_merge_driver(self) -> Self {
+        match self {
+            Self::Done | Self::Findings => self,
+            _ => Self::Unmerged,
+        }
+    }
+
     pub(crate) const fn code(self) -> u8 {
         match self {
             Self::Done => 0,
@@ -38,6 +49,7 @@ impl Exit {
             Self::Usage => 2,
             Self::Refused => 3,
             Self::Broken => 4,
+            Self::Unmerged => 129,
         }
     }
 }
@@ -115,7 +127,7 @@ impl Failure {
 impl From<TravelError> for Failure {
     fn from(error: TravelError) -> Self {
         let (exit, help) = match &error {
-            TravelError::Git(GitError::Start(_)) => {
+            TravelError::Git(GitError::Missing | GitError::Start(_)) => {
                 (Exit::Broken, "install git, and see that it is on the PATH")
             }
             TravelError::Git(GitError::Failed { message, .. }) if message.contains("tell me who you are") => {

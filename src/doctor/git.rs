@@ -14,7 +14,7 @@ const MERGES_ASIDE: (u32, u32) = (2, 38);
 pub fn around(folder: &Path) -> Examined {
     let mut examined = Examined::new("git", "");
     let Some(version) = version() else {
-        examined.summary = "not found".to_owned();
+        examined.summary.push_str("not found");
         examined.find(
             Severity::Note,
             "git is not installed, or not on the PATH",

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::places::quoted;
 use super::{TravelError, Trip};
 use crate::document::{Document, State};
-use crate::git::{GitError, failed};
+use crate::git::{GitError, NAME, failed};
 
 /// What came of merging.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,8 +92,8 @@ impl Trip {
             .git
             .clone()
             .with(format!("core.attributesFile={}", attributes.path().display()))
-            .with(format!("merge.{DRIVER}.driver={driver}"))
-            .with(format!("merge.{DRIVER}.name=notes by id and field"));
+            .with(format!("merge.{NAME}.driver={driver}"))
+            .with(format!("merge.{NAME}.name=notes by id and field"));
         let mut command = git.command(["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages"]);
         if join {
             command.arg("--allow-unrelated-histories");
@@ -128,7 +128,7 @@ impl Trip {
             text.push('\n');
         }
         for pattern in self.places.patterns() {
-            let _ = writeln!(text, "{} merge={DRIVER}", quoted(&pattern));
+            let _ = writeln!(text, "{} merge={NAME}", quoted(&pattern));
         }
         let mut file = tempfile::NamedTempFile::new().map_err(GitError::Start)?;
         std::io::Write::write_all(&mut file, text.as_bytes()).map_err(GitError::Start)?;
@@ -148,9 +148,6 @@ impl Trip {
         Clash { file, notes }
     }
 }
-
-/// The name of the merge driver in git's configuration.
-const DRIVER: &str = "harness-layers";
 
 enum Aside {
     Clean(String),

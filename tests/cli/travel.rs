@@ -126,6 +126,7 @@ fn a_real_disagreement_touches_nothing_and_is_told() {
     assert_eq!(json["merged"], "clash");
     assert_eq!(json["clashes"][0]["notes"][0], "n1");
     // As the message says: merged by hand, then in step.
+    let two = two.cwd(ROOT);
     two.run(&["git", "install"]).ok();
     two.try_git(ROOT, &["fetch", "-q"]).ok();
     assert_ne!(two.try_git(ROOT, &["merge", "-q", "origin/main"]).code, 0);

@@ -12,7 +12,6 @@ pub(crate) mod edit;
 pub(crate) mod export;
 pub(crate) mod fmt;
 pub(crate) mod git;
-pub(crate) mod git_sync;
 pub(crate) mod history;
 pub(crate) mod import;
 pub(crate) mod init;

@@ -1,4 +1,4 @@
-//! git as a program: one way to run it, and what goes wrong with it.
+//! git as a program: the one way to run it, and what goes wrong with it.
 //!
 //! A hook that runs us has variables set that would have git look at another repository
 //! than the one it is given; they are taken away. What git says is asked for in English,
@@ -31,18 +31,23 @@ const OF_ONE_REPOSITORY: [&str; 15] = [
 /// Why git gave no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
+    /// There is no git.
+    #[error("there is no `git` on the PATH")]
+    Missing,
     /// It could not be started.
-    #[error("cannot run git: {0}")]
-    Start(#[from] io::Error),
+    #[error("git could not be started: {0}")]
+    Start(io::Error),
     /// It ended with an error.
-    #[error("git {command}: {message}")]
+    #[error("`git {command}`: {message}")]
     Failed {
         /// Its first argument, as `fetch`.
         command: String,
         /// The exit code; none if a signal ended it.
         code: Option<i32>,
-        /// What it said.
+        /// What it said, or how it ended.
         message: String,
+        /// Whether it said nothing.
+        is_silent: bool,
     },
 }
 
@@ -50,9 +55,15 @@ impl GitError {
     /// What git itself said.
     pub fn message(&self) -> String {
         match self {
-            Self::Start(error) => error.to_string(),
+            Self::Missing | Self::Start(_) => self.to_string(),
             Self::Failed { message, .. } => message.clone(),
         }
+    }
+}
+
+impl From<io::Error> for GitError {
+    fn from(error: io::Error) -> Self {
+        if error.kind() == io::ErrorKind::NotFound { Self::Missing } else { Self::Start(error) }
     }
 }
 
@@ -67,6 +78,7 @@ pub struct Git {
 enum Place {
     Folder(PathBuf),
     Repository(PathBuf),
+    Here,
 }
 
 impl Git {
@@ -80,6 +92,11 @@ impl Git {
         Self { place: Place::Repository(git_dir.to_owned()), settings: Vec::new() }
     }
 
+    /// As the git that runs us has it: its repository and its settings.
+    pub const fn that_runs_us() -> Self {
+        Self { place: Place::Here, settings: Vec::new() }
+    }
+
     /// With a setting, `name=value`, for these runs alone.
     #[must_use]
     pub fn with(mut self, setting: impl Into<String>) -> Self {
@@ -90,12 +107,15 @@ impl Git {
     /// The program with these arguments, to be run; it reads nothing and says nothing.
     pub fn command<I: IntoIterator<Item = impl AsRef<OsStr>>>(&self, args: I) -> Command {
         let mut command = Command::new("git");
-        for name in OF_ONE_REPOSITORY {
-            command.env_remove(name);
+        if !matches!(self.place, Place::Here) {
+            for name in OF_ONE_REPOSITORY {
+                command.env_remove(name);
+            }
         }
         match &self.place {
             Place::Folder(folder) => command.arg("-C").arg(folder),
             Place::Repository(git_dir) => command.arg("--git-dir").arg(git_dir),
+            Place::Here => &mut command,
         };
         for setting in &self.settings {
             command.args(["-c", setting]);
@@ -121,6 +141,18 @@ impl Git {
     pub fn ask<I: IntoIterator<Item = impl AsRef<OsStr>>>(&self, args: I) -> Result<String, GitError> {
         let output = finished(&mut self.question(args))?;
         Ok(String::from_utf8_lossy(&output.stdout).trim_end_matches(['\n', '\r']).to_owned())
+    }
+
+    /// As [`Self::ask`]; `None` if git ends with 1 and says nothing, its way to tell that
+    /// there is no such thing.
+    pub fn look_up<I: IntoIterator<Item = impl AsRef<OsStr>>>(
+        &self,
+        args: I,
+    ) -> Result<Option<String>, GitError> {
+        match self.ask(args) {
+            Err(GitError::Failed { code: Some(1), is_silent: true, .. }) => Ok(None),
+            answer => answer.map(Some),
+        }
     }
 
     /// Has git do something that changes the repository, and gives what it said.
@@ -151,6 +183,8 @@ pub fn failed(command: &Command, output: &Output) -> GitError {
         }
     }
     let said = [&output.stderr, &output.stdout].map(|bytes| String::from_utf8_lossy(bytes).trim().to_owned());
-    let message = said.into_iter().find(|said| !said.is_empty()).unwrap_or_else(|| output.status.to_string());
-    GitError::Failed { command: name, code: output.status.code(), message }
+    let said = said.into_iter().find(|said| !said.is_empty());
+    let (is_silent, code) = (said.is_none(), output.status.code());
+    let message = said.unwrap_or_else(|| output.status.to_string());
+    GitError::Failed { command: name, code, message, is_silent }
 }

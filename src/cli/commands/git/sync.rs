@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde::Serialize;
 
-use super::super::context::{Context, Here};
-use super::super::failure::{Exit, Failure};
-use super::super::stored;
-use super::sync;
+use super::super::super::context::{Context, Here};
+use super::super::super::failure::{Exit, Failure};
+use super::super::super::stored;
+use super::super::sync;
 use crate::files::final_target;
+use crate::git::{self, Program};
 use crate::sync::{LayerReport, PassOptions};
 use crate::travel::{Clash, Fetched, Merged, Places, Pushed, Taken, TravelError, Trip};
 use crate::workspace::{LayerRef, WorkTree};
@@ -70,14 +71,24 @@ struct ClashJson {
     notes: Vec<String>,
 }
 
-pub(crate) fn run(args: &GitSyncArgs, driver: &str, cx: &mut Context) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &GitSyncArgs, cx: &mut Context) -> Result<Exit, Failure> {
     let here = cx.here()?;
     let (tree, places) = find(&here)?;
     let trip = Trip::of(&tree, places.clone())?;
     let mut told = Told { work_tree: tree.root.clone(), remote: trip.destination(), ..Told::default() };
     let mut journey = Journey { trip, tree, places, told: &mut told, is_dry: args.dry_run };
     journey.commit(cx)?;
-    let exit = if args.dry_run { Exit::Done } else { journey.exchange(driver, args.join, cx)? };
+    let exit = if args.dry_run {
+        Exit::Done
+    } else {
+        {
+            let program = Program::of_this_process(std::env::var_os("PATH").as_deref());
+            let program = program.map_err(|error| {
+                Failure::new(Exit::Broken, format_args!("nobody knows where this program is: {error}"))
+            })?;
+            journey.exchange(&git::command(&program), args.join, cx)?
+        }
+    };
     if cx.globals.json {
         cx.out.json(&serde_json::to_value(&told).unwrap_or_default())?;
     }
@@ -300,7 +311,7 @@ impl Journey<'_> {
             self.told.clashes.push(ClashJson { path: clash.file, notes: clash.notes });
         }
         cx.out.hint(format_args!(
-            "nothing was touched; run `git -C {} merge {remote}`, settle what is between the markers, commit, and run this again",
+            "nothing was touched; in {} run `layers git install` once, then `git merge {remote}`, settle what is between the markers, commit, and run this again",
             self.tree.root.display()
         ));
         Exit::Findings
