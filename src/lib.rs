@@ -59,6 +59,7 @@
 //! | [`store`] | versions, journal, conflicts, archive in SQLite |
 //! | [`workspace`] | which root, which project, which layers |
 //! | [`identity`] | whose a private layer is |
+//! | [`trust`] | which repositories the user has trusted |
 //! | [`mint`] | fresh ids |
 //! | [`sync`] | files and store brought together; the one way to write a layer |
 //! | [`watch`](mod@watch) | when a layer's file has to be looked at again |
@@ -96,5 +97,6 @@ pub mod slug;
 pub mod store;
 pub mod sync;
 pub mod text;
+pub mod trust;
 pub mod watch;
 pub mod workspace;

@@ -19,6 +19,8 @@ pub struct ReadLayer {
     pub document: Document,
     /// What counts instead of it.
     pub view: View,
+    /// Notes that wait for a person's review, by id or provisional id.
+    pub unreviewed: Vec<String>,
     /// The notes of the view, a document each.
     stand_ins: Vec<Document>,
 }
@@ -87,8 +89,8 @@ impl ReadLayer {
     fn of(layer: LayerRef, peeked: Peeked) -> Self {
         let stand_ins =
             peeked.view.stand_ins.iter().map(|stand_in| Document::parse(stand_in.text.as_str())).collect();
-        let (exists, document, view) = (peeked.exists, peeked.document, peeked.view);
-        Self { layer, exists, document, view, stand_ins }
+        let Peeked { exists, document, view, unreviewed, .. } = peeked;
+        Self { layer, exists, document, view, unreviewed, stand_ins }
     }
 
     /// What counts of it, for judging.
@@ -99,6 +101,8 @@ impl ReadLayer {
             document: &self.document,
             stand_ins: &self.stand_ins,
             gone: &self.view.gone,
+            is_trusted: self.layer.trust.is_trusted(),
+            unreviewed: &self.unreviewed,
         }
     }
 }

@@ -37,6 +37,8 @@ pub enum Standing {
     OtherProject,
     /// In a repo layer that the user has not trusted.
     Untrusted,
+    /// New or changed in a repo layer of which only what the user has seen counts.
+    Unreviewed,
     /// Its metadata could not be read.
     Unparsed,
     /// Holds conflict markers.
@@ -69,7 +71,8 @@ impl Standing {
             Self::OtherModel => "other model",
             Self::Orphan => "no model, and orphans are off",
             Self::OtherProject => "other project",
-            Self::Untrusted => "untrusted layer",
+            Self::Untrusted => "untrusted layer (`layers trust`)",
+            Self::Unreviewed => "waits for you (`layers review`)",
             Self::Unparsed => "unparsed",
             Self::Conflicted => "in conflict",
             Self::Replaced => "another version of it counts",

@@ -13,6 +13,7 @@ use crate::note::LayerKind;
 use crate::reach::Reach;
 use crate::store::StatePlace;
 use crate::sync::{Author, Session, SyncError};
+use crate::trust::Trusts;
 use crate::workspace::{Env, LayerRef, Root, Workspace, WorkspaceError};
 
 /// The environment variable that names the model.
@@ -101,7 +102,7 @@ impl Context {
     /// The project and its layers below a root that is known already.
     pub(crate) fn discover(&mut self, root: Root, env: &Env, config: &Config) -> Result<Workspace, Failure> {
         let claims = Claims::new(state(), self.purpose);
-        let workspace = Workspace::discover_in(root, env, &config.layers.projects, &claims)?;
+        let workspace = Workspace::discover_in(root, env, &config.layers.projects, &claims, &Trusts::new(state()))?;
         self.tell_set_aside(claims.set_aside());
         if let Some(error) = claims.unclaimed() {
             self.out.detail(format_args!("the private layer stays nobody's: {error}"));
@@ -176,6 +177,7 @@ impl Context {
 /// What a layer that cannot be used means for the exit code.
 pub(crate) const fn exit_of(error: &WorkspaceError) -> Exit {
     match error {
+        WorkspaceError::Untrusted { .. } => Exit::Refused,
         WorkspaceError::Refused { .. } if error.is_refusal() => Exit::Refused,
         WorkspaceError::Refused { .. }
         | WorkspaceError::InvalidKey { .. }

@@ -22,6 +22,7 @@ use crate::workspace::{Answer, Owned, Owners, Question, Root, Site};
 use cache::{Cache, Verdicts};
 use evidence::Claim;
 use place::Place;
+pub use place::landmark;
 use verdict::{Here as _, evidence, family, judge};
 
 /// What the one who asks is about to do.

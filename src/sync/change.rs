@@ -170,6 +170,7 @@ impl Session {
         seed: &str,
         rewrite: &mut impl FnMut(&Document) -> Result<Document, ChangeError>,
     ) -> Result<Changed, ChangeError> {
+        layer.trusted()?;
         // Notes keep what they are called, for whoever asked for one by that.
         let options = PassOptions { names: false, ..PassOptions::default() };
         let report = self.pass(std::slice::from_ref(layer), &options)?.pop();

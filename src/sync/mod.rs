@@ -220,7 +220,7 @@ impl Session {
     }
 
     /// Brings layers and store together. The layers are those of one work tree: only
-    /// between them are moves looked for.
+    /// between them are moves looked for. Layers that are not trusted are passed by.
     pub fn pass(
         &self,
         layers: &[LayerRef],
@@ -229,6 +229,9 @@ impl Session {
         let mut reports: Vec<LayerReport> = layers.iter().map(LayerReport::new).collect();
         let mut works = Vec::new();
         for (report, layer) in reports.iter_mut().zip(layers) {
+            if !layer.trust.is_trusted() {
+                continue;
+            }
             match self.look(layer, options)? {
                 Next::Known(view, waits) => (report.view, report.waits) = (view, waits),
                 Next::Unavailable(error) => report.error = Some(error),

@@ -31,12 +31,22 @@ pub struct Peeked {
     pub left: Vec<(String, String)>,
     /// Notes that a pass would find new; none if all are, as the layer was never seen.
     pub came: Option<Vec<String>>,
+    /// Notes that wait for a person's review, by id or provisional id.
+    pub unreviewed: Vec<String>,
 }
 
 impl Peeked {
     /// A layer of which the file says all there is to say, or the view does.
     const fn new(exists: bool, document: Document, view: View) -> Self {
-        Self { exists, document, view, error: None, left: Vec::new(), came: Some(Vec::new()) }
+        Self {
+            exists,
+            document,
+            view,
+            error: None,
+            left: Vec::new(),
+            came: Some(Vec::new()),
+            unreviewed: Vec::new(),
+        }
     }
 
     /// Notes that came from other layers since the last pass are still whose they were.
@@ -90,6 +100,10 @@ impl Peeker {
             Err(error) => return self.unavailable(layer, error),
         };
         let exists = looked.found != Found::Absent;
+        if !layer.trust.is_trusted() {
+            let text = looked.found.content().unwrap_or_default();
+            return Ok(Peeked::new(exists, Document::parse(text), View::default()));
+        }
         let is_vouched =
             self.marks.as_ref().is_some_and(|marks| marks.vouch_for(&self.root, &layer.path, &looked));
         let row = if is_vouched { None } else { self.row(layer)? };
@@ -124,7 +138,7 @@ impl Peeker {
 
     /// A layer that cannot be read keeps its last good notes.
     fn unavailable(&self, layer: &LayerRef, error: WorkspaceError) -> Result<Peeked, WorkspaceError> {
-        if error.is_refusal() || matches!(error, WorkspaceError::Store { .. }) {
+        if error.is_refusal() || !layer.trust.is_trusted() || matches!(error, WorkspaceError::Store { .. }) {
             return Err(error);
         }
         let Some((store, row)) = self.row(layer).ok().flatten() else { return Err(error) };
