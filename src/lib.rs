@@ -57,6 +57,7 @@
 //! | | *below: IO* |
 //! | [`files`] | reading and atomically replacing text files, the lock |
 //! | [`store`] | versions, journal, conflicts, archive in SQLite |
+//! | [`review`](mod@review) | what the user has seen of other people's notes |
 //! | [`workspace`] | which root, which project, which layers |
 //! | [`identity`] | whose a private layer is |
 //! | [`trust`] | which repositories the user has trusted |
@@ -92,6 +93,7 @@ pub mod note;
 pub mod reach;
 pub mod reconcile;
 pub mod render;
+pub mod review;
 pub mod select;
 pub mod slug;
 pub mod store;

@@ -12,7 +12,7 @@ use super::commands::{
     conflicts::ConflictsArgs, diff::DiffArgs, edit::EditArgs, export::ExportArgs, fmt::FmtArgs,
     history::HistoryArgs, import::ImportArgs, init::InitArgs, keep::KeepArgs, list::ListArgs, man::ManArgs,
     relocate::MoveArgs, render::RenderArgs, restore::RestoreArgs, rollback::RollbackArgs, show::ShowArgs,
-    status::StatusArgs, sync::SyncArgs, watch::WatchArgs,
+    status::StatusArgs, sync::SyncArgs, trust::TrustArgs, trust::UntrustArgs, watch::WatchArgs,
 };
 use super::complete;
 use super::output::Color;
@@ -162,6 +162,12 @@ pub(crate) enum Command {
     /// Say that this place is one project with another of its name
     #[command(after_long_help = super::commands::claim::EXAMPLES)]
     Claim(ClaimArgs),
+    /// Allow the notes of a repository, which come from other people
+    #[command(after_long_help = super::commands::trust::EXAMPLES)]
+    Trust(TrustArgs),
+    /// Take back that a repository is trusted
+    #[command(after_long_help = super::commands::trust::UNTRUST_EXAMPLES)]
+    Untrust(UntrustArgs),
     /// Put layers into canonical shape, or into the other form
     #[command(after_long_help = super::commands::fmt::EXAMPLES)]
     Fmt(FmtArgs),

@@ -81,8 +81,16 @@ impl Context {
 
     /// As [`Self::here`], with nothing said about layers.
     pub(crate) fn find(&mut self) -> Result<Here, Failure> {
-        let env = self.env()?;
+        self.find_at(None)
+    }
+
+    /// As [`Self::find`], for another folder than the working directory.
+    pub(crate) fn find_at(&mut self, folder: Option<&Path>) -> Result<Here, Failure> {
+        let mut env = self.env()?;
         self.out.set_cwd(&env.cwd);
+        if let Some(folder) = folder {
+            env.cwd.push(folder);
+        }
         let root = Root::discover(&env)?;
         let config = self.config(&root);
         let workspace = self.discover(root, &env, &config)?;
@@ -197,6 +205,11 @@ pub(crate) fn model_of_environment() -> Option<String> {
 }
 
 impl Here {
+    /// As [`Self::target`], to be written: a repository's first layer is the user's own.
+    pub(crate) fn target_to_write(&self, place: LayerArg, cx: &mut Context) -> Result<LayerRef, Failure> {
+        super::repository::founded(self, self.target(place)?, cx)
+    }
+
     /// The layer that a new note of this place goes to.
     pub(crate) fn target(&self, place: LayerArg) -> Result<LayerRef, Failure> {
         target(&self.workspace, place)

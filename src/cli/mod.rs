@@ -10,6 +10,7 @@ mod failure;
 mod json;
 mod lookup;
 mod output;
+mod repository;
 mod stored;
 mod table;
 mod text;
@@ -103,6 +104,8 @@ fn dispatch(command: Command, cx: &mut Context) -> Result<Exit, Failure> {
         Command::Export(args) => commands::export::run(&args, cx),
         Command::Check(args) => commands::check::run(&args, cx),
         Command::Claim(args) => commands::claim::run(&args, cx),
+        Command::Trust(args) => commands::trust::run(&args, cx),
+        Command::Untrust(args) => commands::trust::untrust(&args, cx),
         Command::Fmt(args) => commands::fmt::run(&args, cx),
         Command::Completions(args) => commands::completions::run(&args, cx),
         Command::Man(args) => commands::man::run(&args, cx),

@@ -155,6 +155,16 @@ impl Output {
         let _ = writeln!(self.err, "{text}");
     }
 
+    /// Asks a person; the answer in lower case. Only where there is one.
+    pub(crate) fn ask(&mut self, question: &str) -> Result<String, Failure> {
+        let _ = self.out.flush();
+        write!(self.err, "{question}")?;
+        self.err.flush()?;
+        let mut answer = String::new();
+        io::stdin().read_line(&mut answer)?;
+        Ok(answer.trim().to_lowercase())
+    }
+
     /// Whether a person is in front of it.
     pub(crate) fn is_interactive() -> bool {
         io::stdin().is_terminal() && io::stderr().is_terminal()

@@ -1,8 +1,10 @@
 //! What git has to do with a file: asked with git itself, which knows filters and line ends.
 //! Nothing here changes a repository.
 
+use std::ffi::OsStr;
 use std::io::Write as _;
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::files::{Found, final_target};
@@ -18,6 +20,22 @@ pub(super) fn is_put_by_git(path: &Path, found: &Found<String>, before: &str) ->
         // An untracked file that is gone was not taken away by a checkout.
         Found::Absent => !is_at_head(&tree, &target) && has_blob(&tree, &target, before),
     }
+}
+
+/// What may be layers anywhere in a work tree, by their paths inside of it, in order: what git
+/// tracks, and what it would. Without git nothing is known.
+pub fn layer_paths(tree: &WorkTree) -> Vec<PathBuf> {
+    let mut list = git(tree);
+    // Their own meaning of stars is asked for here.
+    list.env("GIT_LITERAL_PATHSPECS", "0").stdout(Stdio::piped());
+    list.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--"]);
+    list.arg(":(glob)**/.harness/*.md");
+    let Ok(done) = list.output() else { return Vec::new() };
+    let names = done.stdout.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+    let mut paths: Vec<PathBuf> = names.map(|name| PathBuf::from(OsStr::from_bytes(name))).collect();
+    paths.sort();
+    paths.dedup();
+    paths
 }
 
 /// Whether HEAD has the file.
@@ -48,7 +66,9 @@ fn has_blob(tree: &WorkTree, file: &Path, text: &str) -> bool {
 
 fn git(tree: &WorkTree) -> Command {
     let mut command = Command::new("git");
-    command.arg("-C").arg(&tree.root).args(["-c", "core.fsmonitor=false", "--literal-pathspecs"]);
+    command.arg("-C").arg(&tree.root).args(["-c", "core.fsmonitor=false"]);
+    // Names are names; what is a pattern says so by unsetting this.
+    command.env("GIT_LITERAL_PATHSPECS", "1");
     // The index is looked at and not written.
     command.env("GIT_OPTIONAL_LOCKS", "0").env_remove("GIT_DIR").env_remove("GIT_WORK_TREE");
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

@@ -26,6 +26,7 @@ use crate::reconcile::{Facts, Held, Known, Seen, Settled, View, Writing, reconci
 use crate::store::{Hash, LayerRow, StatePlace, Store, StoreError, VersionId};
 use crate::workspace::{LayerRef, WorkTree, WorkspaceError};
 
+pub use checkout::layer_paths;
 pub use change::{Author, ChangeError, Changed, change_layer, edit_error, find_note, rewrite_layer};
 pub use journal::{Recalled, recall};
 pub use peek::{Peeked, Peeker};

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use crate::document::Document;
 use crate::files::Found;
 use crate::reconcile::{Facts, Known, Seen, Settled, View, Writing, reconcile};
-use crate::store::{Hash, LayerRow, StatePlace, Store, StoreError};
-use crate::workspace::{LayerRef, WorkspaceError};
+use crate::review::pin;
+use crate::store::{Hash, LayerRow, ReviewedRow, StatePlace, Store, StoreError};
+use crate::workspace::{Grant, LayerRef, WorkspaceError};
 
 use super::checkout;
 use super::line::StoredLine;
@@ -95,6 +96,22 @@ impl Peeker {
 
     /// Reads a layer as it counts.
     pub fn layer(&self, layer: &LayerRef) -> Result<Peeked, WorkspaceError> {
+        let mut peeked = self.unpinned(layer)?;
+        if let Some(grant) = layer.trust.grant().filter(|grant| grant.is_pinned) {
+            let reviewed = self.reviewed(layer, grant)?;
+            peeked.unreviewed = pin(&peeked.document, &mut peeked.view, &reviewed);
+        }
+        Ok(peeked)
+    }
+
+    /// What the user has said of the notes of a trusted repository's layer.
+    pub fn reviewed(&self, layer: &LayerRef, grant: Grant) -> Result<Vec<ReviewedRow>, WorkspaceError> {
+        let (Some(store), Some(path)) = (self.store()?, layer.inner_path()) else { return Ok(Vec::new()) };
+        let reviewed = store.read().reviewed(grant.id, path);
+        reviewed.map_err(|error| WorkspaceError::Store { problem: error.to_string() })
+    }
+
+    fn unpinned(&self, layer: &LayerRef) -> Result<Peeked, WorkspaceError> {
         let looked = match Looked::at(layer) {
             Ok(looked) => looked,
             Err(error) => return self.unavailable(layer, error),

@@ -8,7 +8,7 @@
 mod mirror;
 mod verdict;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -143,9 +143,19 @@ impl Trusts {
 
     /// Takes trust back from a work tree and all others of its repository; what was trusted.
     pub fn revoke(&self, tree: &WorkTree) -> Result<Vec<Trusted>, StoreError> {
+        self.revoke_all(|trusted| same(trusted, tree))
+    }
+
+    /// As [`Self::revoke`], for one that is not there any more.
+    pub fn revoke_at(&self, path: &Path) -> Result<Vec<Trusted>, StoreError> {
+        let is_there = |one: &&Trusted| one.evidence.tree.path == path;
+        self.revoke_all(|trusted| trusted.iter().filter(is_there).cloned().collect())
+    }
+
+    fn revoke_all(&self, which: impl FnOnce(&[Trusted]) -> Vec<Trusted>) -> Result<Vec<Trusted>, StoreError> {
         let (store, state) = self.open()?;
         let gone = store.write(|tx| {
-            let gone = same(&rows(tx)?, tree);
+            let gone = which(&rows(tx)?);
             // A crash right after the commit must not leave it.
             mirror::remove(state);
             for old in &gone {

@@ -55,6 +55,7 @@ pub use home::{ProjectLayer, all_projects};
 pub use key::{KeyOrigin, Project};
 pub use layer::{LayerRef, LayerState};
 pub use owner::{Answer, AtTheirWord, Owned, Owners, Question, Site};
+pub use repo::layers_of_tree;
 pub use root::{Root, RootOrigin};
 pub use trust::{Distrust, Grant, Trust, Trusting};
 

@@ -126,6 +126,17 @@ pub(crate) fn absent_layers(
     absent
 }
 
+/// The layers of a work tree at these paths inside of it, of whatever project.
+pub fn layers_of_tree(tree: &WorkTree, trust: &Trust, paths: &[PathBuf]) -> Vec<LayerRef> {
+    let layer_at = |inner: &PathBuf| {
+        let is_in_folder = inner.parent().is_some_and(|folder| folder.ends_with(FOLDER));
+        let stem = layer_stem(inner.file_name()?.to_str()?)?;
+        let is_layer = is_in_folder && is_key(stem) && !stem.eq_ignore_ascii_case("readme");
+        is_layer.then(|| layer(tree.root.join(inner), stem, (tree, trust), None))
+    };
+    paths.iter().filter_map(layer_at).collect()
+}
+
 /// What is said of layers that are left out because nobody has allowed them.
 pub(crate) fn untrusted(tree: &WorkTree, trust: &Trust, layers: &[LayerRef]) -> Option<Notice> {
     let Trust::Untrusted(why) = trust else { return None };

@@ -14,7 +14,7 @@ use crate::document::{Document, EditError, Left};
 use crate::files::{Found, Wrote};
 use crate::mint::fresh_id;
 use crate::sync::{Changed, edit_error, rewrite_layer};
-use crate::workspace::{LayerRef, LayerState, Trust};
+use crate::workspace::{LayerRef, LayerState};
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -146,7 +146,7 @@ fn layer_at(here: &Here, path: &std::path::Path) -> LayerRef {
         project: None,
         precedence: 0,
         state: LayerState::Present,
-        trust: Trust::Own,
+        trust: super::super::repository::trust_at(path),
         work_tree: None,
     })
 }

@@ -23,4 +23,5 @@ pub(crate) mod rollback;
 pub(crate) mod show;
 pub(crate) mod status;
 pub(crate) mod sync;
+pub(crate) mod trust;
 pub(crate) mod watch;

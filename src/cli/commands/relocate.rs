@@ -61,7 +61,7 @@ pub(crate) fn run(args: &MoveArgs, cx: &mut Context) -> Result<Exit, Failure> {
     let here = Here { workspace: reach.workspace, config };
     let target = match (&args.to_project, args.to) {
         (Some(key), _) => project_layer(&here, key)?,
-        (None, place) => here.target(place.unwrap_or(LayerArg::Home))?,
+        (None, place) => here.target_to_write(place.unwrap_or(LayerArg::Home), cx)?,
     };
     if target.path == source.path {
         if cx.globals.json {
