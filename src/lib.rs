@@ -26,10 +26,11 @@
 //!     .map(|(one, content)| {
 //!         let note = one.note;
 //!         let shown = Shown { id: &one.id, kind: note.kind(), title: None, content, importance: note.importance() };
-//!         Candidate { shown, standing: one.standing }
+//!         let is_of_repo = false;
+//!         Candidate { shown, standing: one.standing, is_of_repo }
 //!     })
 //!     .collect();
-//! let selection = select(&candidates, &Injection::default());
+//! let selection = select(&candidates, &Injection::default(), 0.5);
 //! let block = render(&[selection.section(&candidates, None)], Format::Markdown);
 //! assert!(block.ends_with("### Remembered facts\n- [n1] Use port 8080."));
 //! ```

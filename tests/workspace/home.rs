@@ -1,6 +1,6 @@
 //! Home layers under our name and pi's.
 
-use harness_layers::workspace::{Answer, Env, LayerState, Notice, Owned, Owners, Question, Root, Workspace};
+use harness_layers::workspace::{Answer, AtTheirWord, Env, LayerState, Notice, Owned, Owners, Question, Root, Workspace};
 use std::fs;
 use std::os::unix::fs::symlink;
 
@@ -105,7 +105,7 @@ impl Owners for Says {
 }
 
 fn asking(world: &World, env: &Env, owners: &Says) -> Workspace {
-    Workspace::discover_in(Root::discover(env).unwrap(), env, &world.projects, owners).unwrap()
+    Workspace::discover_in(Root::discover(env).unwrap(), env, &world.projects, owners, &AtTheirWord).unwrap()
 }
 
 #[test]
