@@ -6,7 +6,7 @@ use crate::effective::{Audience, InReach, Judged, judge};
 use crate::reconcile::View;
 use crate::store::StatePlace;
 use crate::sync::{Peeked, Peeker};
-use crate::workspace::{LayerKind, LayerRef, Workspace, WorkspaceError};
+use crate::workspace::{LayerKind, LayerRef, LayerState, Workspace, WorkspaceError};
 
 /// A layer that was read.
 #[derive(Debug)]
@@ -39,13 +39,29 @@ pub struct Reach {
 impl Reach {
     /// Reads all layers in reach of a workspace; `state` is where the store is, if there may
     /// be one. A layer that cannot be read is unavailable, and its last good notes count.
-    pub fn read(mut workspace: Workspace, state: Option<StatePlace>) -> Self {
+    pub fn read(workspace: Workspace, state: Option<StatePlace>) -> Self {
+        Self::read_some(workspace, state, |_| true)
+    }
+
+    /// As [`Self::read`], with only those layers that count: what strangers put into a
+    /// repository costs no time, however much it is.
+    pub fn read_trusted(workspace: Workspace, state: Option<StatePlace>) -> Self {
+        // What is refused is told of.
+        let is_refused = |layer: &LayerRef| matches!(layer.state, LayerState::Refused(_));
+        Self::read_some(workspace, state, |layer| layer.trust.is_trusted() || is_refused(layer))
+    }
+
+    fn read_some(
+        mut workspace: Workspace,
+        state: Option<StatePlace>,
+        is_wanted: impl Fn(&LayerRef) -> bool,
+    ) -> Self {
         let peeker = Peeker::new(&workspace.root.path, state);
         workspace.take_in(|path| peeker.knows(path));
         let mut layers = Vec::with_capacity(workspace.layers.len());
         let mut unavailable = Vec::new();
         let mut all = Vec::with_capacity(workspace.layers.len());
-        for layer in &workspace.layers {
+        for layer in workspace.layers.iter().filter(|layer| is_wanted(layer)) {
             match peeker.layer(layer) {
                 Ok(mut peeked) => {
                     unavailable.extend(peeked.error.take().map(|error| (layer.clone(), error)));

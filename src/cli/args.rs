@@ -11,7 +11,7 @@ use super::commands::{
     add::AddArgs, archive::ArchiveArgs, check::CheckArgs, claim::ClaimArgs, completions::CompletionsArgs,
     conflicts::ConflictsArgs, diff::DiffArgs, edit::EditArgs, export::ExportArgs, fmt::FmtArgs,
     history::HistoryArgs, import::ImportArgs, init::InitArgs, keep::KeepArgs, list::ListArgs, man::ManArgs,
-    relocate::MoveArgs, render::RenderArgs, restore::RestoreArgs, rollback::RollbackArgs, show::ShowArgs,
+    relocate::MoveArgs, render::RenderArgs, restore::RestoreArgs, review::ReviewArgs, rollback::RollbackArgs, show::ShowArgs,
     status::StatusArgs, sync::SyncArgs, trust::TrustArgs, trust::UntrustArgs, watch::WatchArgs,
 };
 use super::complete;
@@ -168,6 +168,9 @@ pub(crate) enum Command {
     /// Take back that a repository is trusted
     #[command(after_long_help = super::commands::trust::UNTRUST_EXAMPLES)]
     Untrust(UntrustArgs),
+    /// Look at what changed in a trusted repository, and accept it
+    #[command(after_long_help = super::commands::review::EXAMPLES)]
+    Review(ReviewArgs),
     /// Put layers into canonical shape, or into the other form
     #[command(after_long_help = super::commands::fmt::EXAMPLES)]
     Fmt(FmtArgs),

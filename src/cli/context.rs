@@ -142,12 +142,24 @@ impl Context {
     /// The layers in reach, read. Those that cannot be read are reported, and the command
     /// ends with an error although it does what it can.
     pub(crate) fn reach(&mut self) -> Result<(Reach, Config), Failure> {
+        self.reach_by(Reach::read)
+    }
+
+    /// As [`Self::reach`], without the layers that are not trusted.
+    pub(crate) fn trusted_reach(&mut self) -> Result<(Reach, Config), Failure> {
+        self.reach_by(Reach::read_trusted)
+    }
+
+    fn reach_by(
+        &mut self,
+        read: fn(Workspace, Option<StatePlace>) -> Reach,
+    ) -> Result<(Reach, Config), Failure> {
         let Here { workspace, config } = self.here()?;
-        let mut reach = Reach::read(workspace, state());
+        let mut reach = read(workspace, state());
         if !reach.workspace.project.is_claimed && reach.is_named_globally() {
             self.purpose = self.purpose.max(Purpose::Show);
             let workspace = self.discover(reach.workspace.root, &self.env()?, &config)?;
-            reach = Reach::read(workspace, state());
+            reach = read(workspace, state());
         }
         for (layer, error) in &reach.unavailable {
             self.unavailable(layer, error);

@@ -106,6 +106,7 @@ fn dispatch(command: Command, cx: &mut Context) -> Result<Exit, Failure> {
         Command::Claim(args) => commands::claim::run(&args, cx),
         Command::Trust(args) => commands::trust::run(&args, cx),
         Command::Untrust(args) => commands::trust::untrust(&args, cx),
+        Command::Review(args) => commands::review::run(&args, cx),
         Command::Fmt(args) => commands::fmt::run(&args, cx),
         Command::Completions(args) => commands::completions::run(&args, cx),
         Command::Man(args) => commands::man::run(&args, cx),

@@ -19,6 +19,7 @@ pub(crate) mod man;
 pub(crate) mod relocate;
 pub(crate) mod render;
 pub(crate) mod restore;
+pub(crate) mod review;
 pub(crate) mod rollback;
 pub(crate) mod show;
 pub(crate) mod status;

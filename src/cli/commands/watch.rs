@@ -390,7 +390,7 @@ impl Watcher<'_> {
         // Layers come and go.
         let env = self.cx.env()?;
         let workspace = self.cx.discover(self.here.workspace.root.clone(), &env, &self.here.config)?;
-        let reach = Reach::read(workspace, context::state());
+        let reach = Reach::read_trusted(workspace, context::state());
         let block = block_of(&reach, &self.here.config, model.as_deref(), self.args.format);
         for path in &self.args.render {
             match write_block(path, &block) {
