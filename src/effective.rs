@@ -144,22 +144,13 @@ pub fn judge<'a>(layers: &[InReach<'a>], audience: &Audience<'_>) -> Vec<Judged<
             } else {
                 Standing::OtherProject
             };
-            judged.push(Judged {
-                layer: index,
-                note,
-                id,
-                standing,
-                is_in_file,
-                shadowed_by: None,
-            });
+            judged.push(Judged { layer: index, note, id, standing, is_in_file, shadowed_by: None });
         }
     }
     if !highest.is_empty() {
         for one in &mut judged {
             let holder = one.note.id().and_then(|id| highest.get(id)).filter(|holder| **holder > one.layer);
-            if let Some(holder) =
-                holder.filter(|_| !is_apart(one.standing))
-            {
+            if let Some(holder) = holder.filter(|_| !is_apart(one.standing)) {
                 one.standing = Standing::Shadowed;
                 one.shadowed_by = Some(*holder);
             }

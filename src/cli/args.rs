@@ -11,8 +11,9 @@ use super::commands::{
     add::AddArgs, archive::ArchiveArgs, check::CheckArgs, claim::ClaimArgs, completions::CompletionsArgs,
     conflicts::ConflictsArgs, diff::DiffArgs, edit::EditArgs, export::ExportArgs, fmt::FmtArgs,
     history::HistoryArgs, import::ImportArgs, init::InitArgs, keep::KeepArgs, list::ListArgs, man::ManArgs,
-    relocate::MoveArgs, render::RenderArgs, restore::RestoreArgs, review::ReviewArgs, rollback::RollbackArgs, show::ShowArgs,
-    status::StatusArgs, sync::SyncArgs, trust::TrustArgs, trust::UntrustArgs, watch::WatchArgs,
+    relocate::MoveArgs, render::RenderArgs, restore::RestoreArgs, review::ReviewArgs, rollback::RollbackArgs,
+    show::ShowArgs, status::StatusArgs, sync::SyncArgs, trust::TrustArgs, trust::UntrustArgs,
+    watch::WatchArgs,
 };
 use super::complete;
 use super::output::Color;

@@ -110,7 +110,8 @@ impl Context {
     /// The project and its layers below a root that is known already.
     pub(crate) fn discover(&mut self, root: Root, env: &Env, config: &Config) -> Result<Workspace, Failure> {
         let claims = Claims::new(state(), self.purpose);
-        let workspace = Workspace::discover_in(root, env, &config.layers.projects, &claims, &Trusts::new(state()))?;
+        let workspace =
+            Workspace::discover_in(root, env, &config.layers.projects, &claims, &Trusts::new(state()))?;
         self.tell_set_aside(claims.set_aside());
         if let Some(error) = claims.unclaimed() {
             self.out.detail(format_args!("the private layer stays nobody's: {error}"));

@@ -37,7 +37,9 @@ pub(super) fn founded(here: &Here, layer: LayerRef, cx: &mut Context) -> Result<
     let trusts = Trusts::new(state());
     let set_aside = trusts.grant(tree, false, |_, _| Ok(()))?;
     cx.tell_set_aside(set_aside.as_deref());
-    cx.out.say("this repository has no layers yet, so it is trusted from now on (`layers untrust` takes it back)");
+    cx.out.say(
+        "this repository has no layers yet, so it is trusted from now on (`layers untrust` takes it back)",
+    );
     Ok(LayerRef { trust: trusts.trust(tree), ..layer })
 }
 

@@ -1,7 +1,8 @@
 //! The tables, as a list of steps. A step is never edited once released.
 
 /// `PRAGMA user_version` counts the steps that were taken.
-pub(super) const MIGRATIONS: &[&str] = &["
+pub(super) const MIGRATIONS: &[&str] = &[
+    "
     -- A layer's file below one root, by its path without links in the folders above.
     CREATE TABLE layer (
         id INTEGER PRIMARY KEY,
@@ -95,7 +96,8 @@ pub(super) const MIGRATIONS: &[&str] = &["
         at INTEGER NOT NULL,
         PRIMARY KEY (root, name)
     ) STRICT, WITHOUT ROWID;
-", "
+",
+    "
     -- Which repositories the user has trusted: this is the evidence of which one it was.
     CREATE TABLE trust (
         id INTEGER PRIMARY KEY,
@@ -119,4 +121,5 @@ pub(super) const MIGRATIONS: &[&str] = &["
         at INTEGER NOT NULL,
         UNIQUE (trust, path, note, says)
     ) STRICT;
-"];
+",
+];

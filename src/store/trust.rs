@@ -97,15 +97,7 @@ impl Tx<'_> {
         self.run(
             "INSERT OR REPLACE INTO reviewed (trust, path, note, says, text, accepted, at)
              VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (
-                trust,
-                bytes(path),
-                &reviewed.note,
-                reviewed.says,
-                &reviewed.text,
-                reviewed.is_accepted,
-                now,
-            ),
+            (trust, bytes(path), &reviewed.note, reviewed.says, &reviewed.text, reviewed.is_accepted, now),
         )?;
         Ok(())
     }

@@ -59,7 +59,15 @@ impl LayerRef {
     pub fn home(path: PathBuf, project: &str) -> Self {
         let state = LayerState::of(&path);
         let project = Some(project.to_owned());
-        Self { path, kind: LayerKind::Home, project, precedence: 0, state, trust: Trust::Own, work_tree: None }
+        Self {
+            path,
+            kind: LayerKind::Home,
+            project,
+            precedence: 0,
+            state,
+            trust: Trust::Own,
+            work_tree: None,
+        }
     }
 
     /// Its text. A layer that is refused, or nobody knows whose, is not read.

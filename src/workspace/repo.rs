@@ -140,7 +140,7 @@ pub fn layers_of_tree(tree: &WorkTree, trust: &Trust, paths: &[PathBuf]) -> Vec<
 /// What is said of layers that are left out because nobody has allowed them.
 pub(crate) fn untrusted(tree: &WorkTree, trust: &Trust, layers: &[LayerRef]) -> Option<Notice> {
     let Trust::Untrusted(why) = trust else { return None };
-    let is_there = |layer: &LayerRef| layer.kind == LayerKind::Repo && layer.state == LayerState::Present;
+    let is_there = |layer: &LayerRef| layer.kind == LayerKind::Repo && layer.state != LayerState::Absent;
     let paths: Vec<PathBuf> =
         layers.iter().filter(|layer| is_there(layer)).map(|layer| layer.path.clone()).collect();
     (!paths.is_empty()).then(|| Notice::Untrusted { tree: tree.root.clone(), paths, why: why.clone() })

@@ -60,7 +60,9 @@ impl fmt::Display for Distrust {
             Self::Never => f.write_str("you have not trusted this repository"),
             Self::Replaced => f.write_str("it was another repository that you trusted at this path"),
             Self::Lost => f.write_str("the store that knew that you trusted this repository is gone"),
-            Self::Unknown(problem) => write!(f, "it is not known whether you trusted this repository: {problem}"),
+            Self::Unknown(problem) => {
+                write!(f, "it is not known whether you trusted this repository: {problem}")
+            }
         }
     }
 }

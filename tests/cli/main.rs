@@ -34,5 +34,6 @@ mod scene;
 mod stage;
 mod stale_saves;
 mod trouble;
+mod trust;
 mod unavailable;
 mod worktrees;

@@ -51,7 +51,7 @@ struct Formatted {
 pub(crate) fn run(args: &FmtArgs, cx: &mut Context) -> Result<Exit, Failure> {
     let here = cx.here()?;
     let layers: Vec<LayerRef> = if args.paths.is_empty() {
-        here.workspace.layers.clone()
+        here.workspace.layers.iter().filter(|layer| layer.trust.is_trusted()).cloned().collect()
     } else {
         args.paths.iter().map(|path| layer_at(&here, path)).collect()
     };

@@ -63,6 +63,9 @@ pub(crate) fn run(args: &MoveArgs, cx: &mut Context) -> Result<Exit, Failure> {
         (Some(key), _) => project_layer(&here, key)?,
         (None, place) => here.target_to_write(place.unwrap_or(LayerArg::Home), cx)?,
     };
+    // Known before a copy stands in one of them.
+    source.trusted()?;
+    target.trusted()?;
     if target.path == source.path {
         if cx.globals.json {
             let path = source.path.display().to_string();

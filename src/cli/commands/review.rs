@@ -71,7 +71,11 @@ struct Waits {
 pub(crate) fn run(args: &ReviewArgs, cx: &mut Context) -> Result<Exit, Failure> {
     let (here, tree) = repository(None, cx)?;
     let Some(grant) = here.workspace.trust.grant() else {
-        here.workspace.notices.iter().filter(|notice| notice.is_loud()).for_each(|notice| cx.out.warn(notice));
+        here.workspace
+            .notices
+            .iter()
+            .filter(|notice| notice.is_loud())
+            .for_each(|notice| cx.out.warn(notice));
         return Err(Failure::refused(format_args!("{} is not trusted", tree.root.display()))
             .help("`layers trust` shows what its notes say and allows them"));
     };
@@ -207,7 +211,10 @@ fn list(layers: &[Waits], grant: Grant, cx: &mut Context) -> Result<Exit, Failur
 fn show(one: &WaitingJson, cx: &mut Context) -> Result<(), Failure> {
     let place = one_line(&cx.out.path(one.path.as_ref()).to_string());
     let id = one_line(&one.id);
-    cx.out.line(format_args!("{STRONG}{id}{STRONG:#}, {place}:{}: {WARNING}{}{WARNING:#}", one.line, one.what))?;
+    cx.out.line(format_args!(
+        "{STRONG}{id}{STRONG:#}, {place}:{}: {WARNING}{}{WARNING:#}",
+        one.line, one.what
+    ))?;
     for line in one.diff.lines().skip(2) {
         cx.out.line(diff::styled(line))?;
     }

@@ -140,7 +140,11 @@ pub(crate) fn run(args: &TrustArgs, cx: &mut Context) -> Result<Exit, Failure> {
         let set_aside = Trusts::new(state()).grant(&tree, args.pin, |tx, id| write(tx, id, &seen))?;
         cx.tell_set_aside(set_aside.as_deref());
         (shown.trusted, shown.pinned) = (true, args.pin);
-        cx.out.say(format_args!("{} is trusted{}", tree.root.display(), if args.pin { ", as it is now" } else { "" }));
+        cx.out.say(format_args!(
+            "{} is trusted{}",
+            tree.root.display(),
+            if args.pin { ", as it is now" } else { "" }
+        ));
     } else {
         cx.out.say("nothing was allowed");
     }
@@ -150,11 +154,7 @@ pub(crate) fn run(args: &TrustArgs, cx: &mut Context) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn write(
-    tx: &Tx<'_>,
-    id: i64,
-    seen: &[(PathBuf, Vec<crate::store::ReviewedRow>)],
-) -> Result<(), StoreError> {
+fn write(tx: &Tx<'_>, id: i64, seen: &[(PathBuf, Vec<crate::store::ReviewedRow>)]) -> Result<(), StoreError> {
     let now = crate::mint::now_millis();
     for (path, rows) in seen {
         for row in rows {
@@ -289,7 +289,8 @@ fn print(cx: &mut Context, shown: &TrustJson) -> Result<(), Failure> {
         }
         for found in &layer.findings {
             let message = one_line(&found.message);
-            cx.out.line(format_args!("  {WARNING}{}{WARNING:#}: line {}: {message}", found.code, found.line))?;
+            cx.out
+                .line(format_args!("  {WARNING}{}{WARNING:#}: line {}: {message}", found.code, found.line))?;
         }
     }
     let limit = shown.limit.map_or_else(String::new, |limit| {
