@@ -58,7 +58,7 @@
 //! | | *below: IO* |
 //! | [`files`] | reading and atomically replacing text files, the lock |
 //! | [`store`] | versions, journal, conflicts, archive in SQLite |
-//! | [`review`](mod@review) | what the user has seen of other people's notes |
+//! | [`review`] | what the user has seen of other people's notes |
 //! | [`workspace`] | which root, which project, which layers |
 //! | [`identity`] | whose a private layer is |
 //! | [`trust`] | which repositories the user has trusted |

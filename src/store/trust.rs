@@ -102,3 +102,56 @@ impl Tx<'_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::Connection;
+
+    use super::super::schema::MIGRATIONS;
+    use super::super::{ClaimRow, StatePlace, Store};
+    use super::*;
+
+    #[test]
+    fn a_store_without_trust_gets_it_and_keeps_what_it_has() -> Result<(), Box<dyn std::error::Error>> {
+        let folder = tempfile::tempdir()?;
+        let place = StatePlace::in_folder(folder.path());
+        let old = Connection::open(place.file())?;
+        old.execute_batch(MIGRATIONS[0])?;
+        old.pragma_update(None, "user_version", 1)?;
+        old.execute("INSERT INTO claim VALUES (x'2f72', 'app', '{}', 7)", ())?;
+        drop(old);
+        let store = Store::open(&place, 0)?;
+        assert!(store.set_aside().is_none());
+        let claims = store.read().claims(Path::new("/r"), "app")?;
+        assert_eq!(claims, [ClaimRow { name: "app".into(), evidence: "{}".into(), at: 7 }]);
+        assert!(store.read().trusts()?.is_empty());
+        Ok(())
+    }
+
+    #[test]
+    fn what_was_said_goes_with_the_trust_and_the_last_word_is_last() -> Result<(), Box<dyn std::error::Error>>
+    {
+        let folder = tempfile::tempdir()?;
+        let store = Store::open(&StatePlace::in_folder(folder.path()), 0)?;
+        let path = Path::new(".harness/app.md");
+        let said = |text: &str, is_accepted| ReviewedRow {
+            note: "n1".into(),
+            says: Hash::of(text),
+            text: text.into(),
+            is_accepted,
+        };
+        store.write(|tx| {
+            let id = tx.put_trust(Path::new("/w"), "{}", true, 1)?;
+            for row in [said("a", true), said("b", true), said("a", false)] {
+                tx.put_reviewed(id, path, &row, 2)?;
+            }
+            assert_eq!(tx.reviewed(id, path)?, [said("b", true), said("a", false)]);
+            // Trusted anew, nothing is known of what was said before.
+            let anew = tx.put_trust(Path::new("/w"), "{}", false, 3)?;
+            assert!(tx.reviewed(id, path)?.is_empty() && tx.reviewed(anew, path)?.is_empty());
+            assert_eq!(tx.trusts()?.len(), 1);
+            Ok::<_, StoreError>(())
+        })?;
+        Ok(())
+    }
+}

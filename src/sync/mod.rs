@@ -22,9 +22,10 @@ use crate::document::Document;
 use crate::files::{Expected, Found, Lock, LockError};
 use crate::merge::{Base, Loss, Why};
 use crate::mint::{MintError, fresh_id, now_millis};
+use crate::note::LayerKind;
 use crate::reconcile::{Facts, Held, Known, Seen, Settled, View, Writing, reconcile};
 use crate::store::{Hash, LayerRow, StatePlace, Store, StoreError, VersionId};
-use crate::workspace::{LayerKind, LayerRef, WorkTree, WorkspaceError};
+use crate::workspace::{LayerRef, WorkTree, WorkspaceError};
 
 pub use change::{Author, ChangeError, Changed, change_layer, edit_error, find_note, rewrite_layer};
 pub use checkout::layer_paths;

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::identity::evidence::Landmark;
-use crate::identity::landmark;
+use crate::identity::{forget, landmark};
 use crate::mint::now_millis;
 use crate::store::{StatePlace, Store, StoreError, Tx};
 use crate::workspace::{Distrust, Trust, Trusting, WorkTree};
@@ -137,6 +137,7 @@ impl Trusts {
             let id = tx.put_trust(&evidence.tree.path, &text, is_pinned, now_millis())?;
             also(tx, id)
         })?;
+        forget(state);
         refreshed(&store, state)?;
         Ok(store.set_aside().map(PathBuf::from))
     }
@@ -163,6 +164,7 @@ impl Trusts {
             }
             Ok::<_, StoreError>(gone)
         })?;
+        forget(state);
         refreshed(&store, state)?;
         Ok(gone)
     }

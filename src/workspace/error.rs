@@ -154,6 +154,14 @@ pub enum Notice {
         /// How to give this one a name of its own.
         renaming: Option<Renaming>,
     },
+    /// Private notes are there under the name that an untrusted layer has, and nobody knows
+    /// whose they are.
+    Doubtful {
+        /// The name.
+        name: String,
+        /// The name that this project has instead.
+        instead: String,
+    },
     /// Layers of other people that nobody has allowed. They count nowhere.
     Untrusted {
         /// The work tree.
@@ -221,7 +229,8 @@ impl fmt::Display for Renaming {
 impl Notice {
     /// Whether a person is to hear of it with every command: a clash, or an isolation.
     pub const fn is_loud(&self) -> bool {
-        self.is_clash() || matches!(self, Self::Isolated { .. } | Self::Untrusted { .. })
+        self.is_clash()
+            || matches!(self, Self::Isolated { .. } | Self::Doubtful { .. } | Self::Untrusted { .. })
     }
 
     /// Whether two files clash, so that a person has to decide between them.
@@ -258,6 +267,12 @@ impl fmt::Display for Notice {
                     .as_ref()
                     .map_or(Ok(()), |renaming| write!(f, "; to give this one a key of its own, {renaming}"))
             }
+            Self::Doubtful { name, instead } => write!(
+                f,
+                "there are private notes of a project {name}, and that this is it says only a layer that you have \
+                 not trusted, so they are left out and those of this place go by {instead}; if they are this \
+                 project's, `layers claim {name}` says so"
+            ),
             Self::Untrusted { tree, paths, why } => {
                 let one = paths.len() == 1;
                 write!(

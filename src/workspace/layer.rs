@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::error::{Refusal, WorkspaceError};
 use super::git::WorkTree;
 use super::repo::refusal_of;
-use super::trust::Trust;
+use super::trust::{Trust, Trusting};
 use crate::files::{self, Expected, Found, NewFile, Wrote};
 use crate::note::LayerKind;
 
@@ -92,6 +92,13 @@ impl LayerRef {
             }
             Trust::Own | Trust::Granted(_) => Ok(()),
         }
+    }
+
+    /// The same layer, asked anew whether it is trusted.
+    #[must_use]
+    pub fn looked_at(&self, trusting: &dyn Trusting) -> Self {
+        let trust = self.work_tree.as_ref().map(|tree| trusting.trust(tree));
+        Self { trust: trust.unwrap_or_else(|| self.trust.clone()), ..self.clone() }
     }
 
     /// Its path inside its work tree; none outside of one.

@@ -136,7 +136,8 @@ impl Workspace {
             Vec::new()
         };
         let site = Site::of(&cwd, work_tree.as_ref());
-        let (project, notice) = owner::own(&root, found, &pi_names, site, work_tree, owners);
+        let (project, notice) =
+            owner::own(&root, found, &pi_names, site, work_tree, trust.is_trusted(), owners);
         others.extend(home::present(&root, &project.foreign_names));
         notices.extend(notice);
         home::layers_of(&root, &project, &mut layers, &mut notices);

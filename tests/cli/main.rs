@@ -18,6 +18,7 @@ mod export;
 mod fmt;
 mod guards;
 mod help;
+mod hostile;
 mod identity;
 mod importing;
 mod init;

@@ -508,3 +508,19 @@ fn a_file_that_is_no_layer_is_told_of_and_not_read() {
     scene.run(&["untrust"]).ok();
     shows(&scene, &["canary-own"]);
 }
+
+/// The key that a stranger's layer has is a claim: it gets them no private notes.
+#[test]
+fn an_untrusted_layer_does_not_claim_private_notes_that_nobody_has() {
+    let named = "---\nid: g2\nmodel: \"*\"\nscope: project\nproject: work\n---\n\ncanary-new\n";
+    let scene = clone(NOTE)
+        .file("home/.harness/harness-state/work.md", "---\nid: w1\nmodel: \"*\"\n---\n\ncanary-nameless\n");
+    scene.write("home/.harness/harness-state.md", named);
+    scene.git("app", &["mv", ".harness/app.md", ".harness/work.md"]);
+    render(&scene).says("`layers claim work` says so");
+    shows(&scene, &[]);
+    scene.run(&["sync"]).ok();
+    shows(&scene, &[]);
+    scene.trust("app");
+    shows(&scene, &["canary-repo", "canary-nameless", "canary-new"]);
+}

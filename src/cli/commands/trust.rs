@@ -45,6 +45,7 @@ Examples:
 
 // The arguments of `trust`. (a doc comment would replace the command's own help)
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "switches, each of its own")]
 pub(crate) struct TrustArgs {
     /// A folder in the repository [default: the working directory]
     #[arg(value_name = "PATH", value_hint = ValueHint::DirPath)]
@@ -215,7 +216,7 @@ fn show(tree: &WorkTree, layers: &[ReadLayer], own: &Reach, key: &str, config: &
         })
         .collect();
     let cost = layers.iter().flat_map(|layer| &layer.notes).map(|note| note.cost).sum();
-    let limit = config.injection.enabled.then(|| config.layers.repo_share * config.injection.max_tokens);
+    let limit = config.injection.enabled.then_some(config.layers.repo_share * config.injection.max_tokens);
     TrustJson { tree: tree.root.display().to_string(), trusted: false, pinned: false, layers, cost, limit }
 }
 
