@@ -150,19 +150,13 @@ pub fn judge<'a>(layers: &[InReach<'a>], audience: &Audience<'_>) -> Vec<Judged<
     if !highest.is_empty() {
         for one in &mut judged {
             let holder = one.note.id().and_then(|id| highest.get(id)).filter(|holder| **holder > one.layer);
-            if let Some(holder) = holder.filter(|_| !is_apart(one.standing)) {
+            if let Some(holder) = holder.filter(|_| !one.standing.is_apart()) {
                 one.standing = Standing::Shadowed;
                 one.shadowed_by = Some(*holder);
             }
         }
     }
     judged
-}
-
-/// Whether a note has nothing to do with others of its id.
-const fn is_apart(standing: Standing) -> bool {
-    use Standing::{OtherProject, Replaced, Unreviewed, Untrusted};
-    matches!(standing, OtherProject | Replaced | Unreviewed | Untrusted)
 }
 
 fn is_in_project(layer: &InReach<'_>, note: Note<'_>, audience: &Audience<'_>) -> bool {

@@ -60,6 +60,12 @@ impl Standing {
         if self == Self::Eligible { next() } else { self }
     }
 
+    /// Whether the note is none of this project's, for whatever model, and has nothing to do
+    /// with others of its id.
+    pub const fn is_apart(self) -> bool {
+        matches!(self, Self::OtherProject | Self::Replaced | Self::Untrusted | Self::Unreviewed)
+    }
+
     /// The reason in words, for tables; none for an eligible note.
     pub const fn reason(self) -> Option<&'static str> {
         Some(match self {

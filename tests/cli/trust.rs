@@ -388,6 +388,10 @@ fn a_pinned_repository_counts_as_it_was_until_changes_are_accepted() {
     }
     scene.run(&["status"]).prints("wait: 1 new, 1 changed");
     scene.run(&["render", "--model", "a/m", "--explain"]).prints("waits for you (`layers review`)");
+    // It is not carried into the user's own layers unseen.
+    for id in ["n1", "n2"] {
+        scene.run(&["move", id, "global"]).ends(3).says("not what you have accepted");
+    }
     // An agent that raises it does not accept it.
     scene.run(&["keep", "n2"]).ok();
     shows(&scene, &["canary-own", "canary-repo", "canary-nameless"]);
