@@ -528,3 +528,45 @@ fn an_untrusted_layer_does_not_claim_private_notes_that_nobody_has() {
     scene.trust("app");
     shows(&scene, &["canary-repo", "canary-nameless", "canary-new"]);
 }
+
+/// A terminal in front of `layers` with these answers; what it showed.
+fn at_a_terminal(scene: &Scene, args: &str, answers: &str) -> Option<String> {
+    use std::io::Write as _;
+    use std::process::{Command, Stdio};
+    let script = ["/usr/bin/script", "/bin/script"].into_iter().find(|path| Path::new(path).exists());
+    let Some(script) = script else {
+        println!("skipped: there is no script(1) here");
+        return None;
+    };
+    let mut child = Command::new(script)
+        .args(["-qec", &format!("{} --color never {args}", env!("CARGO_BIN_EXE_layers")), "/dev/null"])
+        .current_dir(scene.path("app"))
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .env("HOME", scene.path("home"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(answers.as_bytes()).unwrap();
+    Some(String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap())
+}
+
+#[test]
+fn on_a_terminal_trust_asks_and_review_walks() {
+    let scene = clone(NOTE);
+    let Some(shown) = at_a_terminal(&scene, "trust --pin", "n\n") else { return };
+    assert!(shown.contains("Allow these notes") && shown.contains("nothing was allowed"), "{shown}");
+    shows(&scene, &["canary-own"]);
+    at_a_terminal(&scene, "trust --pin", "y\n");
+    shows(&scene, &["canary-own", "canary-repo"]);
+    let note = |id: &str| format!("\n---\nid: {id}\nmodel: \"*\"\n---\n\ncanary-{id}\n");
+    pull(&scene, &(NOTE.to_owned() + &note("new") + &note("n3") + &note("nameless")));
+    let shown = at_a_terminal(&scene, "review", "y\nn\ns\n").unwrap();
+    assert!(shown.contains("+canary-n3"), "{shown}");
+    shows(&scene, &["canary-own", "canary-repo", "canary-new"]);
+    let waiting = json(&scene, &["review"]);
+    let open: Vec<_> =
+        waiting.as_array().unwrap().iter().map(|one| (text(&one["id"]), one["rejected"] == true)).collect();
+    assert_eq!(open, [("n3".to_owned(), true), ("nameless".to_owned(), false)]);
+}
