@@ -190,7 +190,9 @@ pub fn reconcile<L: VersionLine>(
     let own = settled.document.clone();
     settled.let_wait(file, known, facts);
     settled.archive_with_online_version(known);
-    settled.view = View::of(&settled.document, &own, &head, known.view, settled.waiting.as_ref());
+    // A file that may not be written does not say yet what its author is to find in it.
+    let says = if facts.writing == Writing::Waits { own } else { settled.document.clone() };
+    settled.view = View::of(&settled.document, &says, &head, known.view, settled.waiting.as_ref());
     Ok(settled)
 }
 
@@ -327,7 +329,7 @@ fn loss(seen: Seen<'_>, after: &Document, head: &Document, view: &View, facts: &
 pub fn steps(head: &Document, after: &Document, view: &View) -> Vec<Step> {
     // As it counted: with the isolation that the file may have left out.
     let before = |id: &str| {
-        let stand_in = view.stand_in(id).filter(|stand_in| stand_in.reason != Reason::Waiting);
+        let stand_in = view.without_waiting().find(|stand_in| stand_in.id == id);
         stand_in
             .map(|stand_in| stand_in.text.clone())
             .or_else(|| head.notes().find(|note| crate::effective::id_of(*note) == id).map(Note::snippet))
@@ -358,10 +360,10 @@ pub fn steps(head: &Document, after: &Document, view: &View) -> Vec<Step> {
     }
     // Notes that counted without being readable in the newest version.
     let unreadable = |stand_in: &&StandIn| {
-        !matches!(stand_in.reason, Reason::Waiting | Reason::Isolation)
+        stand_in.reason != Reason::Isolation
             && head.note(&stand_in.id).is_none_or(|note| note.state() != State::Good)
     };
-    for stand_in in view.stand_ins.iter().filter(unreadable) {
+    for stand_in in view.without_waiting().filter(unreadable) {
         let now = after.note(&stand_in.id).filter(|note| note.state() == State::Good).map(Note::snippet);
         let is_changed = match &now {
             Some(now) => {

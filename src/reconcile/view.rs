@@ -62,6 +62,9 @@ pub struct View {
     /// Notes that stand in the file and do not count, as their removal waits.
     #[serde(default)]
     pub gone: Vec<String>,
+    /// Stand-ins of notes that an online change waits for, too: what counts again without it.
+    #[serde(default)]
+    pub covered: Vec<StandIn>,
     /// The file is not taken for what it says.
     #[serde(default)]
     pub held: Option<Held>,
@@ -70,12 +73,21 @@ pub struct View {
 impl View {
     /// Whether the file says all that counts.
     pub fn is_plain(&self) -> bool {
-        self.stand_ins.is_empty() && self.gone.is_empty() && self.held.is_none()
+        self.stand_ins.is_empty()
+            && self.gone.is_empty()
+            && self.covered.is_empty()
+            && self.held.is_none()
     }
 
     /// The stand-in of a note.
     pub fn stand_in(&self, id: &str) -> Option<&StandIn> {
         self.stand_ins.iter().find(|stand_in| stand_in.id == id)
+    }
+
+    /// What counted without the online changes that wait.
+    pub fn without_waiting(&self) -> impl Iterator<Item = &StandIn> {
+        let others = self.stand_ins.iter().filter(|stand_in| stand_in.reason != Reason::Waiting);
+        others.chain(&self.covered)
     }
 
     /// What counts beside `document`, which the file will hold. `own` is what its author
@@ -162,9 +174,8 @@ impl View {
 
     /// More online changes wait for a file.
     pub fn wait(&mut self, file: &Document, head: &Document, waiting: &(Document, Document)) {
-        let (held, old) = (self.held, std::mem::take(self));
-        let others = old.stand_ins.into_iter().filter(|stand_in| stand_in.reason != Reason::Waiting);
-        *self = Self { stand_ins: others.collect(), gone: Vec::new(), held };
+        let old = std::mem::take(self);
+        *self = Self { stand_ins: old.without_waiting().cloned().collect(), held: old.held, ..Self::default() };
         // Notes that waited and stand in no file count as they did before they changed.
         for note in head.notes().filter(|note| file.note(note.id().unwrap_or("")).is_none()) {
             let is_known = note.id().is_none_or(|id| self.stand_in(id).is_some() || file.is_absent(id));
@@ -193,29 +204,39 @@ impl View {
         for (id, change) in ChangeSet::between(from, to).notes() {
             match change {
                 NoteChange::Removed(_) => {
-                    self.stand_ins.retain(|stand_in| stand_in.id != *id);
+                    self.cover(id);
                     if file.note(id).is_some() {
                         self.gone.push(id.clone());
                     }
                 }
                 NoteChange::Added(_) | NoteChange::Changed(_) => {
                     let Some(note) = to.note(id) else { continue };
-                    // What the file's author changed in the same note counts as well.
-                    let text = match file.note(id).filter(|note| note.state() == State::Good) {
-                        Some(present) => {
-                            // Alone, as a file in conflict takes no edit anywhere.
-                            let own = Document::parse(said_in_full(present));
-                            let applied = ChangeSet::between(from, to).apply(&own);
+                    self.cover(id);
+                    let covered = self.covered.iter().find(|stand_in| stand_in.id == *id);
+                    let present = file.note(id).filter(|note| note.state() == State::Good);
+                    // What counts without it, the change of the file's author included: alone,
+                    // as a file in conflict takes no edit anywhere.
+                    let own = covered.map(|it| it.text.clone()).or_else(|| present.map(said_in_full));
+                    let text = own.map_or_else(
+                        || said_in_full(note),
+                        |own| {
+                            let applied = ChangeSet::between(from, to).apply(&Document::parse(own));
                             applied.document.note(id).map_or_else(|| note.snippet(), said_in_full)
-                        }
-                        None => said_in_full(note),
-                    };
-                    self.stand_ins.retain(|stand_in| stand_in.id != *id);
+                        },
+                    );
                     self.stand_ins.push(StandIn { id: id.clone(), reason: Reason::Waiting, text });
                 }
                 NoteChange::Respelled => {}
             }
         }
+    }
+
+    /// What counts instead of a note does so only beneath an online change that waits.
+    fn cover(&mut self, id: &str) {
+        let (covered, others) = std::mem::take(&mut self.stand_ins).into_iter().partition(|it| it.id == id);
+        self.stand_ins = others;
+        let covered: Vec<StandIn> = covered;
+        self.covered.extend(covered.into_iter().filter(|it| it.reason != Reason::Waiting));
     }
 }
 
@@ -230,9 +251,8 @@ fn listed(stand_ins: BTreeMap<String, (Reason, String)>, head: &Document) -> Vec
 /// The ids that count, in the order of the newest version.
 pub(super) fn known_ids<'a>(head: &'a Document, view: &'a View) -> impl Iterator<Item = &'a str> {
     let of_file = head.notes().filter(|note| note.state() == State::Good).filter_map(Note::id);
-    let stand_ins = view.stand_ins.iter().filter(|stand_in| stand_in.reason != Reason::Waiting);
     of_file.chain(
-        stand_ins
+        view.without_waiting()
             .map(|stand_in| &*stand_in.id)
             .filter(|id| head.note(id).is_none_or(|note| note.state() != State::Good)),
     )
@@ -246,9 +266,9 @@ struct Parsed {
 impl Parsed {
     fn of(view: &View) -> Self {
         // What waits is not known to the file.
-        let counting = view.stand_ins.iter().filter(|stand_in| stand_in.reason != Reason::Waiting);
         Self {
-            documents: counting
+            documents: view
+                .without_waiting()
                 .map(|stand_in| (stand_in.id.clone(), Document::parse(stand_in.text.as_str())))
                 .collect(),
         }
@@ -273,7 +293,7 @@ pub(super) fn left(steps: &[Step], head: &Document, view: &View) -> Vec<(String,
 
 /// A note as it counts, if only the newest version knows it.
 pub(super) fn known<'a>(id: &str, head: &'a Document, view: &View) -> Option<Note<'a>> {
-    if view.stand_in(id).is_some_and(|stand_in| stand_in.reason != Reason::Waiting) {
+    if view.without_waiting().any(|stand_in| stand_in.id == id) {
         return None;
     }
     head.note(id).filter(|note| note.state() == State::Good)

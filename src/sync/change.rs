@@ -235,7 +235,7 @@ impl Session {
         }
         let batch = Batch::new()?;
         self.marks.take(&self.root, &place);
-        let changed = steps(&before, &after, &View::default());
+        let changed = steps(&before, &after, &view_of(row.as_ref()));
         self.store
             .write(|tx| {
                 let mut row = tx.layer_or_new(&self.root, &place)?;
