@@ -12,7 +12,7 @@ use crate::identity::{Claims, Purpose};
 use crate::note::LayerKind;
 use crate::reach::Reach;
 use crate::store::StatePlace;
-use crate::sync::{Author, Session, SyncError};
+use crate::sync::{Author, Heard, Session, SyncError};
 use crate::workspace::{Env, LayerRef, Root, Workspace, WorkspaceError};
 
 /// The environment variable that names the model.
@@ -31,6 +31,8 @@ pub(crate) struct Context {
     pub(crate) config_warnings: Vec<String>,
     /// What the command is about to do; see [`Context::will_write`].
     pub(crate) purpose: Purpose,
+    /// What was found in layers on the way to what the command is about.
+    pub(crate) heard: Heard,
 }
 
 /// Where we are and what holds here.
@@ -42,7 +44,14 @@ pub(crate) struct Here {
 impl Context {
     pub(crate) fn new(globals: Globals) -> Self {
         let out = Output::new(globals.color, globals.quiet, globals.verbose);
-        Self { globals, out, exit: Exit::Done, config_warnings: Vec::new(), purpose: Purpose::Read }
+        Self {
+            globals,
+            out,
+            exit: Exit::Done,
+            config_warnings: Vec::new(),
+            purpose: Purpose::Read,
+            heard: Heard::default(),
+        }
     }
 
     /// The model asked for, by option or environment; none if empty.
@@ -202,7 +211,8 @@ impl Here {
 
     /// The right to write below the root, for as long as it is held.
     pub(crate) fn session(&self, cx: &mut Context) -> Result<Session, Failure> {
-        let session = session(&self.workspace.root, &self.config, cx.author())?;
+        let mut session = session(&self.workspace.root, &self.config, cx.author())?;
+        session.heard = cx.heard.clone();
         cx.tell_set_aside(session.store().set_aside());
         Ok(session)
     }

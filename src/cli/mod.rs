@@ -41,6 +41,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         context.out.flush()?;
         Ok(exit)
     });
+    commands::sync::tell_heard(&mut context);
     match done {
         Ok(exit) => exit.max(context.exit).into(),
         Err(failure) => {

@@ -73,10 +73,7 @@ pub struct View {
 impl View {
     /// Whether the file says all that counts.
     pub fn is_plain(&self) -> bool {
-        self.stand_ins.is_empty()
-            && self.gone.is_empty()
-            && self.covered.is_empty()
-            && self.held.is_none()
+        self.stand_ins.is_empty() && self.gone.is_empty() && self.covered.is_empty() && self.held.is_none()
     }
 
     /// The stand-in of a note.
@@ -175,7 +172,8 @@ impl View {
     /// More online changes wait for a file.
     pub fn wait(&mut self, file: &Document, head: &Document, waiting: &(Document, Document)) {
         let old = std::mem::take(self);
-        *self = Self { stand_ins: old.without_waiting().cloned().collect(), held: old.held, ..Self::default() };
+        *self =
+            Self { stand_ins: old.without_waiting().cloned().collect(), held: old.held, ..Self::default() };
         // Notes that waited and stand in no file count as they did before they changed.
         for note in head.notes().filter(|note| file.note(note.id().unwrap_or("")).is_none()) {
             let is_known = note.id().is_none_or(|id| self.stand_in(id).is_some() || file.is_absent(id));

@@ -14,8 +14,10 @@ mod look;
 mod marks;
 mod peek;
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::Duration;
 
 use crate::document::Document;
@@ -30,6 +32,7 @@ pub use change::{Author, ChangeError, Changed, change_layer, edit_error, find_no
 pub use journal::{Recalled, recall};
 pub use peek::{Peeked, Peeker};
 
+use journal::Batch;
 use line::StoredLine;
 pub use look::place_of;
 
@@ -156,6 +159,24 @@ impl LayerReport {
     }
 }
 
+/// What passes found that were made only so that something else could be done. Whoever does
+/// that is not asked to look at it; it is kept for the one who talks to people.
+#[derive(Clone, Debug, Default)]
+pub struct Heard(Rc<RefCell<Vec<LayerReport>>>);
+
+impl Heard {
+    fn hear(&self, report: LayerReport) {
+        if report.is_news || report.error.is_some() {
+            self.0.borrow_mut().push(report);
+        }
+    }
+
+    /// All of it, once.
+    pub fn take(&self) -> Vec<LayerReport> {
+        self.0.take()
+    }
+}
+
 /// The right to write below one root, with the store open.
 #[derive(Debug)]
 pub struct Session {
@@ -164,6 +185,10 @@ pub struct Session {
     marks: Marks,
     /// Who changes notes online through it.
     pub author: Author,
+    /// What passes by the way found.
+    pub heard: Heard,
+    /// What is changed online through it is one batch.
+    batch: Batch,
     _lock: Lock,
 }
 
@@ -201,7 +226,15 @@ impl Session {
         let lock = Lock::acquire(root, patience)?;
         let store = Store::open(place, now_millis())?;
         let root = std::fs::canonicalize(root).unwrap_or_else(|_| root.to_owned());
-        Ok(Self { store, root, marks: Marks::in_folder(place.folder()), author, _lock: lock })
+        Ok(Self {
+            store,
+            root,
+            marks: Marks::in_folder(place.folder()),
+            author,
+            heard: Heard::default(),
+            batch: Batch::new()?,
+            _lock: lock,
+        })
     }
 
     /// The store.
@@ -254,6 +287,14 @@ impl Session {
             }
         }
         Ok(reports)
+    }
+
+    /// A pass before something else is done; what it found is [`Self::heard`].
+    pub fn catch_up(&self, layers: &[LayerRef]) -> Result<(), SyncError> {
+        for report in self.pass(layers, &PassOptions::default())? {
+            self.heard.hear(report);
+        }
+        Ok(())
     }
 
     /// Reads a layer unless its stat says that it is known.

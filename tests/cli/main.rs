@@ -6,6 +6,7 @@
     reason = "in a test a panic is the report, and what is printed is shown with it"
 )]
 
+mod by_the_way;
 mod cases;
 mod check;
 mod checkouts;

@@ -10,7 +10,7 @@ use super::super::stored::{self, KnownLayer, rfc3339, time};
 use super::super::table::Table;
 use crate::document::Document;
 use crate::store::ChangeRow;
-use crate::sync::{PassOptions, Session};
+use crate::sync::Session;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -64,7 +64,7 @@ struct VersionJson {
 
 pub(crate) fn run(args: &HistoryArgs, cx: &mut Context) -> Result<Exit, Failure> {
     let (here, session) = stored::open(cx)?;
-    session.pass(&here.workspace.layers, &PassOptions::default())?;
+    session.catch_up(&here.workspace.layers)?;
     let known = stored::known_layers_and_lost(&here, &session)?;
     if args.versions {
         let versions = versions(&session, &known)?;

@@ -54,7 +54,7 @@ pub(crate) fn run(args: &RestoreArgs, cx: &mut Context) -> Result<Exit, Failure>
 }
 
 fn notes(ids: &[String], cx: &mut Context, here: &Here, session: &Session) -> Result<Vec<Restored>, Failure> {
-    session.pass(&here.workspace.layers, &PassOptions::default())?;
+    session.catch_up(&here.workspace.layers)?;
     let known = stored::known_layers_and_lost(here, session)?;
     let layers: Vec<_> = known.iter().map(|(_, row)| row.id).collect();
     let mut found = Vec::new();

@@ -11,7 +11,7 @@ use super::sync::tell_waits;
 use crate::document::{Change, Document, NewNote, Note};
 use crate::merge::ChangeSet;
 use crate::store::{ChangeRow, Op};
-use crate::sync::{ChangeError, PassOptions, rewrite_layer};
+use crate::sync::{ChangeError, rewrite_layer};
 use crate::workspace::LayerRef;
 
 pub(crate) const EXAMPLES: &str = "\
@@ -43,7 +43,7 @@ struct RolledBack {
 pub(crate) fn run(args: &RollbackArgs, cx: &mut Context) -> Result<Exit, Failure> {
     let (here, mut session) = stored::open(cx)?;
     session.author.reason = Some(format!("rollback of {}", args.what));
-    session.pass(&here.workspace.layers, &PassOptions::default())?;
+    session.catch_up(&here.workspace.layers)?;
     let known = stored::known_layers(&here, &session)?;
     let mut changes = {
         let store = session.store().read();

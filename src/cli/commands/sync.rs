@@ -224,23 +224,46 @@ pub(crate) fn tell(cx: &mut Context, report: &LayerReport) -> Result<(), Failure
     Ok(())
 }
 
+/// Says what passes found that were made by the way: whatever did not go as the author of a
+/// file may think.
+pub(crate) fn tell_heard(cx: &mut Context) {
+    for report in cx.heard.take() {
+        let path = cx.out.path(&report.layer.path).to_string();
+        for line in warnings(&report) {
+            cx.out.warn(format_args!("{path}: {line}"));
+        }
+        if let Some(error) = &report.error {
+            cx.unavailable(&report.layer, error);
+        }
+    }
+}
+
+/// The ids of the notes to which something happened.
+fn ids_of(report: &LayerReport, what: Happened) -> Option<String> {
+    let ids: Vec<&str> =
+        report.happened.iter().filter(|(_, it)| *it == what).map(|(id, _)| id.as_str()).collect();
+    (!ids.is_empty()).then(|| one_line(&ids.join(", ")))
+}
+
 /// What a pass did with a layer, a line each.
 pub(crate) fn lines(report: &LayerReport) -> Vec<String> {
     let mut lines = Vec::new();
-    let ids = |what: Happened| {
-        let ids: Vec<&str> =
-            report.happened.iter().filter(|(_, it)| *it == what).map(|(id, _)| id.as_str()).collect();
-        (!ids.is_empty()).then(|| one_line(&ids.join(", ")))
-    };
     for (what, word) in [
         (Happened::Created, "new"),
         (Happened::Updated, "changed"),
         (Happened::Moved, "moved here"),
         (Happened::Returned, "back"),
     ] {
-        lines.extend(ids(what).map(|ids| format!("{word}: {ids}")));
+        lines.extend(ids_of(report, what).map(|ids| format!("{word}: {ids}")));
     }
-    lines.extend(ids(Happened::Gone).map(|ids| {
+    lines.extend(warnings(report));
+    lines
+}
+
+/// What a pass did otherwise than the author of the file may think, a line each.
+fn warnings(report: &LayerReport) -> Vec<String> {
+    let mut lines = Vec::new();
+    lines.extend(ids_of(report, Happened::Gone).map(|ids| {
         format!("{WARNING}gone{WARNING:#}: {ids} ({HELP}`layers restore ID` brings a note back{HELP:#})")
     }));
     if !report.carried.is_empty() {
