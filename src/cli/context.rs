@@ -209,6 +209,13 @@ impl Here {
         target(&self.workspace, place)
     }
 
+    /// As [`Self::session`], for those who only look.
+    pub(crate) fn look(&self, cx: &Context) -> Result<Session, Failure> {
+        let patience = Duration::from_millis(self.config.layers.lock_timeout_ms);
+        let place = StatePlace::from_process()?;
+        Ok(Session::to_look(&self.workspace.root.path, &place, patience, cx.author())?)
+    }
+
     /// The right to write below the root, for as long as it is held.
     pub(crate) fn session(&self, cx: &mut Context) -> Result<Session, Failure> {
         let mut session = session(&self.workspace.root, &self.config, cx.author())?;

@@ -190,6 +190,9 @@ impl From<StoreError> for Failure {
             StoreError::Corrupt { .. } => {
                 "the next command that writes sets it aside and builds it anew from the layers"
             }
+            StoreError::Foreign { .. } => {
+                "set $LAYERS_STATE to another folder, or put that file somewhere else"
+            }
             StoreError::Io { .. } | StoreError::Sql { .. } => {
                 "make room or rights there, or set $LAYERS_STATE to another folder"
             }

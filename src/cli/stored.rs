@@ -55,6 +55,14 @@ pub(crate) fn open(cx: &mut Context) -> Result<(Here, Session), Failure> {
     Ok((here, session))
 }
 
+/// As [`open`], for those who only look: nothing is made, and nothing is to be written.
+pub(crate) fn look(cx: &mut Context) -> Result<(Here, Session), Failure> {
+    let mut here = cx.here()?;
+    let session = here.look(cx)?;
+    here.workspace.take_in(|path| session.knows(path));
+    Ok((here, session))
+}
+
 /// The layer in reach that a row is of.
 pub(crate) fn layer_of(known: &[KnownLayer], id: LayerId) -> Option<&LayerRef> {
     known.iter().find(|(_, row)| row.id == id).map(|(layer, _)| layer)

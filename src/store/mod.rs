@@ -33,6 +33,9 @@ pub use place::StatePlace;
 
 use schema::MIGRATIONS;
 
+/// What the name of a store that is thought to be damaged has behind it, as a file of its own.
+const SUSPECT: &str = ".suspect";
+
 /// How long to wait for other processes.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -79,6 +82,15 @@ impl Store {
         Self::try_open(place).map(Some)
     }
 
+    /// A store of nothing that is kept nowhere, for those who only look where there is none.
+    pub fn empty(place: &StatePlace) -> Result<Self, StoreError> {
+        let path = place.file().to_owned();
+        let connection = Connection::open_in_memory().map_err(|error| known(&path, error))?;
+        let store = Self { connection, path, set_aside: None };
+        store.migrate()?;
+        Ok(store)
+    }
+
     fn try_open(place: &StatePlace) -> Result<Self, StoreError> {
         let path = place.file().to_owned();
         let io = |source: std::io::Error| StoreError::Io { path: path.clone(), source };
@@ -92,8 +104,26 @@ impl Store {
         let connection = Connection::open_with_flags(&path, flags).map_err(|error| known(&path, error))?;
         let store = Self { connection, path, set_aside: None };
         store.prepare().map_err(|error| known(&store.path, error))?;
+        store.check_suspicion()?;
         store.migrate()?;
         Ok(store)
+    }
+
+    /// Damage may be met long after opening, in a page that is seldom read. Whoever meets it
+    /// leaves word, and then all of the file is looked at, which takes long.
+    fn check_suspicion(&self) -> Result<(), StoreError> {
+        let suspicion = beside(&self.path, SUSPECT);
+        if !suspicion.exists() {
+            return Ok(());
+        }
+        let checked = self.connection.pragma_query_value(None, "integrity_check", |row| row.get(0));
+        let found: String = checked.map_err(|error| known(&self.path, error))?;
+        if found != "ok" {
+            return Err(StoreError::Corrupt { path: self.path.clone(), problem: found });
+        }
+        // Another process has put the damaged one aside.
+        let _ = fs::remove_file(suspicion);
+        Ok(())
     }
 
     fn prepare(&self) -> Result<(), rusqlite::Error> {
@@ -122,6 +152,14 @@ impl Store {
     fn migrate(&self) -> Result<(), StoreError> {
         let version = |sql: &Connection| sql.pragma_query_value(None, "user_version", |row| row.get(0));
         let found: usize = version(&self.connection).map_err(|error| known(&self.path, error))?;
+        let tables = "SELECT count(*), count(*) FILTER (WHERE name = 'layer') FROM sqlite_master";
+        let (all, ours): (usize, usize) = self
+            .connection
+            .query_row(tables, (), |row| Ok((row.get(0)?, row.get(1)?)))
+            .map_err(|error| known(&self.path, error))?;
+        if ours == 0 && (all > 0 || found > 0) {
+            return Err(StoreError::Foreign { path: self.path.clone() });
+        }
         if found == MIGRATIONS.len() {
             return Ok(());
         }
@@ -213,10 +251,19 @@ fn bytes(path: &Path) -> &[u8] {
     path.as_os_str().as_bytes()
 }
 
+/// A file beside the store.
+fn beside(store: &Path, suffix: &str) -> PathBuf {
+    let mut name = store.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
 fn known(path: &Path, error: rusqlite::Error) -> StoreError {
     let path = path.to_owned();
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+            // Where that cannot be written, nothing could be put aside either.
+            let _ = fs::write(beside(&path, SUSPECT), "");
             StoreError::Corrupt { path, problem: error.to_string() }
         }
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Busy { path },
@@ -233,16 +280,13 @@ fn set_aside(place: &StatePlace, now: u64) -> Result<Option<PathBuf>, StoreError
     if !matches!(Store::try_open(place), Err(StoreError::Corrupt { .. })) {
         return Ok(None);
     }
-    let aside = |suffix: &str| {
-        let mut name = place.file().as_os_str().to_owned();
-        name.push(suffix);
-        PathBuf::from(name)
-    };
+    let aside = |suffix: &str| beside(place.file(), suffix);
     let target = aside(&format!(".corrupt-{now}"));
     // The log first: without its database it says nothing, with another it does harm.
     for side in ["-wal", "-shm"] {
         let _ = fs::rename(aside(side), aside(&format!(".corrupt-{now}{side}")));
     }
     fs::rename(place.file(), &target).map_err(io)?;
+    let _ = fs::remove_file(aside(SUSPECT));
     Ok(Some(target))
 }

@@ -9,6 +9,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::files::{NewFile, create_folder};
 use crate::store::{Hash, Stamp};
 
 use super::look::{Looked, SETTLED_NANOS, place_of};
@@ -94,7 +95,7 @@ impl Marks {
     fn write(&self, root: &Path, place: &Path, mark: &str) {
         let path = self.path(root, place);
         // A torn mark has too few words, or a hash that fits nothing.
-        if fs::write(&path, mark).is_err() && fs::create_dir_all(&self.folder).is_ok() {
+        if fs::write(&path, mark).is_err() && create_folder(&self.folder, NewFile::Private).is_ok() {
             let _ = fs::write(&path, mark);
         }
     }

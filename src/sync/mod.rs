@@ -189,7 +189,7 @@ pub struct Session {
     pub heard: Heard,
     /// What is changed online through it is one batch.
     batch: Batch,
-    _lock: Lock,
+    _lock: Option<Lock>,
 }
 
 /// A layer on its way through a pass.
@@ -225,6 +225,29 @@ impl Session {
     ) -> Result<Self, SyncError> {
         let lock = Lock::acquire(root, patience)?;
         let store = Store::open(place, now_millis())?;
+        Self::of(root, place, store, Some(lock), author)
+    }
+
+    /// To look, and to pass without writing: makes neither root nor store.
+    pub fn to_look(
+        root: &Path,
+        place: &StatePlace,
+        patience: Duration,
+        author: Author,
+    ) -> Result<Self, SyncError> {
+        // Where there is no root, nobody writes.
+        let lock = root.is_dir().then(|| Lock::acquire(root, patience)).transpose()?;
+        let store = Store::open_existing(place)?.map_or_else(|| Store::empty(place), Ok)?;
+        Self::of(root, place, store, lock, author)
+    }
+
+    fn of(
+        root: &Path,
+        place: &StatePlace,
+        store: Store,
+        lock: Option<Lock>,
+        author: Author,
+    ) -> Result<Self, SyncError> {
         let root = std::fs::canonicalize(root).unwrap_or_else(|_| root.to_owned());
         Ok(Self {
             store,

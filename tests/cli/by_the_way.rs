@@ -49,6 +49,33 @@ fn a_stale_save_and_what_lost_are_named_by_the_next_command() {
     });
 }
 
+/// Nothing is made by looking, not even a folder, and what is found is found.
+#[test]
+fn to_look_makes_nothing() {
+    let scene = super::scene::Scene::repo()
+        .file("app/.harness/app.md", "A note.\n\n---\nkind: memory\n---\n\nalpha\n");
+    let import = ["import", ".harness/app.md", "--dry-run"];
+    let looks: [&[&str]; 8] = [
+        &["sync", "--dry-run"],
+        &["sync", "--check"],
+        &["sync", "--check", "--json"],
+        &["diff"],
+        &["archive"],
+        &["conflicts"],
+        &import,
+        &["status"],
+    ];
+    for look in looks {
+        let code = scene.run(look).code;
+        assert_eq!(code, i32::from(look[1..].contains(&"--check")), "{look:?}");
+        let made: Vec<_> = std::fs::read_dir(scene.path("home")).unwrap().collect();
+        assert!(made.is_empty(), "{look:?} made {made:?}");
+    }
+    let shown = scene.run(&["sync", "--dry-run"]).ok();
+    assert!(shown.contains("+id: h_"), "{shown}");
+    assert_eq!(scene.read("app/.harness/app.md"), "A note.\n\n---\nkind: memory\n---\n\nalpha\n");
+}
+
 #[test]
 fn a_layer_that_cannot_be_read_is_named_by_the_next_command() {
     everywhere(&[("n1", "alpha")], |stage| {

@@ -13,6 +13,7 @@ mod checkouts;
 mod completions;
 mod conflict_markers;
 mod copies;
+mod damaged_store;
 mod editing;
 mod editors;
 mod export;

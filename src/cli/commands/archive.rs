@@ -80,7 +80,7 @@ fn put_away(ids: &[String], cx: &mut Context) -> Result<Exit, Failure> {
 }
 
 fn list(args: &ArchiveArgs, cx: &mut Context) -> Result<Exit, Failure> {
-    let (here, session) = stored::open(cx)?;
+    let (here, session) = stored::look(cx)?;
     let known = stored::known_layers(&here, &session)?;
     let mut found: Vec<(String, Archived)> = Vec::new();
     for (layer, row) in &known {

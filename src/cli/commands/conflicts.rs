@@ -44,7 +44,8 @@ struct ConflictJson {
 }
 
 pub(crate) fn run(args: &ConflictsArgs, cx: &mut Context) -> Result<Exit, Failure> {
-    let (here, session) = stored::open(cx)?;
+    let is_look = args.dismiss.is_empty();
+    let (here, session) = if is_look { stored::look(cx)? } else { stored::open(cx)? };
     let known = stored::known_layers(&here, &session)?;
     if !args.dismiss.is_empty() {
         let at = crate::mint::now_millis();

@@ -129,7 +129,7 @@ pub(crate) fn run(args: &ImportArgs, cx: &mut Context) -> Result<Exit, Failure> 
     if !args.dry_run {
         cx.will_write(args.layer.map_or(LayerKind::Home, LayerArg::kind));
     }
-    let (here, mut session) = stored::open(cx)?;
+    let (here, mut session) = if args.dry_run { stored::look(cx)? } else { stored::open(cx)? };
     session.author.reason = Some("import".to_owned());
     let targets = Targets { here: &here, only: args.layer.map(|place| here.target(place)).transpose()? };
     let forced = targets.only.as_ref().map(|layer| layer.project.clone());

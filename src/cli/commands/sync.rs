@@ -90,8 +90,8 @@ struct DifferingJson {
 }
 
 pub(crate) fn run(args: &SyncArgs, cx: &mut Context) -> Result<Exit, Failure> {
-    let (here, session) = stored::open(cx)?;
     let is_dry = args.dry_run || args.check;
+    let (here, session) = if is_dry { stored::look(cx)? } else { stored::open(cx)? };
     let options = PassOptions { dry_run: is_dry, accept: args.accept, ..PassOptions::default() };
     let reports = session.pass(&here.workspace.layers, &options)?;
     drop(session);
