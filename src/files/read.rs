@@ -6,6 +6,7 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
 use super::error::{Action, On as _, ReadError};
+use super::fault::read_fault;
 
 /// What a path holds, where that is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,7 +88,7 @@ fn try_read(path: &Path) -> Result<Vec<u8>, Obstacle> {
     if let Some(what) = not_a_file(kind) {
         return Err(Obstacle::Other(ReadError::NotAFile { path: path.to_owned(), what }));
     }
-    fs::read(path).map_err(unless_missing)
+    read_fault(path).and_then(|()| fs::read(path)).map_err(unless_missing)
 }
 
 /// "Not found" has other causes than absence: a dangling link here or above, or a

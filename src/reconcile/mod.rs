@@ -109,6 +109,8 @@ pub struct Settled {
     pub arrived: BTreeSet<String>,
     /// Git's conflict markers stand in the file.
     pub is_conflicted: bool,
+    /// Whether the file may be written now; else what it lacks waits.
+    pub may_write: bool,
 }
 
 /// What is to become of a layer. `mint` gives an id that nobody has.
@@ -146,6 +148,7 @@ pub fn reconcile<L: VersionLine>(
         left: Vec::new(),
         arrived: BTreeSet::new(),
         is_conflicted: false,
+        may_write: facts.writing != Writing::Waits,
     };
     if newest.is_some() && !facts.by_git {
         // A file that is gone or empty was saved by nobody who had anything before his eyes.
@@ -203,13 +206,7 @@ impl Settled {
     /// along.
     pub fn arrive(&mut self, id: &str, before: &str, whose: &str, seen: Option<&str>) {
         if let Some(seen) = seen.filter(|seen| *seen != before) {
-            let (from, to) = (Document::parse(seen), Document::parse(before));
-            let applied = ChangeSet::between(&from, &to).apply(&self.document);
-            if self.waiting.is_none() {
-                self.document = applied.document;
-                self.losses.extend(applied.losses);
-                self.carried.push(id.to_owned());
-            }
+            self.carry_along(id, &ChangeSet::between(&Document::parse(seen), &Document::parse(before)));
         }
         let after = self.document.note(id).map(Note::snippet);
         match self.steps.iter_mut().find(|step| step.id == id) {
@@ -221,6 +218,27 @@ impl Settled {
         }
         self.arrived.insert(id.to_owned());
         self.view.arrive(id, whose, &self.document);
+    }
+
+    /// Online changes of a note that came from another layer.
+    fn carry_along(&mut self, id: &str, changes: &ChangeSet) {
+        let (from, target) = match self.waiting.take() {
+            Some(waiting) if !self.may_write => waiting,
+            waiting => {
+                self.waiting = waiting;
+                (self.document.clone(), self.document.clone())
+            }
+        };
+        let applied = changes.apply(&target);
+        self.losses.extend(applied.losses);
+        self.carried.push(id.to_owned());
+        if self.may_write {
+            self.document = applied.document;
+        } else {
+            let is_lacking = applied.document.source() != from.source();
+            self.waiting = is_lacking.then_some((from, applied.document));
+            self.view.rewait(&self.document, self.waiting.as_ref());
+        }
     }
 
     fn take_over(&mut self, file: &Document, document: Document, losses: Vec<Loss>) {
@@ -309,6 +327,7 @@ fn set_aside<L>(
         left: Vec::new(),
         arrived: BTreeSet::new(),
         is_conflicted: reason == Reason::Conflicted,
+        may_write: false,
     }
 }
 

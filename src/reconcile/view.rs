@@ -188,12 +188,30 @@ impl View {
     /// A note that came from another layer is still whose it was, unless it says otherwise.
     pub fn arrive(&mut self, id: &str, before: &str, document: &Document) {
         let before = Document::parse(before);
-        let Some((note, known)) = document.note(id).zip(before.notes().next()) else { return };
-        // The place decides about the scope.
-        let text = isolated(note, known, &|_, field| *field != Field::Model);
-        if let Some(text) = text.filter(|_| self.stand_in(id).is_none()) {
-            self.stand_ins.push(StandIn { id: id.to_owned(), reason: Reason::Isolation, text });
+        let Some(known) = before.notes().next() else { return };
+        if self.without_waiting().any(|stand_in| stand_in.id == id) {
+            return;
         }
+        // The place decides about the scope.
+        let as_known = |note| isolated(note, known, &|_, field| *field != Field::Model);
+        let own = document.note(id).and_then(as_known);
+        let own = own.map(|text| StandIn { id: id.to_owned(), reason: Reason::Isolation, text });
+        let Some(waiting) = self.stand_ins.iter_mut().find(|stand_in| stand_in.id == id) else {
+            self.stand_ins.extend(own);
+            return;
+        };
+        if let Some(text) = Document::parse(waiting.text.as_str()).notes().next().and_then(as_known) {
+            waiting.text = text;
+        }
+        self.covered.extend(own);
+    }
+
+    /// Other online changes wait than before.
+    pub(super) fn rewait(&mut self, file: &Document, waiting: Option<&(Document, Document)>) {
+        self.stand_ins = self.without_waiting().cloned().collect();
+        self.covered.clear();
+        self.gone.clear();
+        self.add_waiting(file, waiting);
     }
 
     /// Online changes that wait count although the file does not have them.

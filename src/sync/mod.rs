@@ -384,7 +384,7 @@ impl Session {
                 work.by_git = decided.by_git;
                 work.is_news = decided.is_news;
                 work.versions = decided.versions;
-                work.waits = decided.waits;
+                work.waits = decided.blocked;
             }
         }
         arrivals(works, &self.store)?;
@@ -392,6 +392,9 @@ impl Session {
             let work = &mut works[at];
             if let (Some(settled), Some(row)) = (&mut work.settled, &work.row) {
                 isolate_returned(settled, &self.store, row)?;
+            }
+            if let Some(settled) = &work.settled {
+                work.waits = waits(settled, work.waits.take());
             }
         }
         Ok(())
@@ -446,15 +449,6 @@ impl Session {
         };
         let settled = reconcile(seen, &known, &facts, &mut mint)?;
         minted?;
-        let waits = if settled.is_conflicted {
-            Some(Waits::Conflict)
-        } else if let Some(held) = settled.view.held {
-            Some(Waits::Held(held))
-        } else if settled.waiting.is_some() || blocked == Some(Waits::Unwritable) {
-            Some(blocked.unwrap_or(Waits::Unreadable))
-        } else {
-            None
-        };
         let versions = line.rows.iter().map(|row| row.id).collect();
         let same = |one: Option<&(Document, Document)>, other: Option<&(Document, Document)>| {
             one.map(|(from, to)| (from.source(), to.source()))
@@ -464,7 +458,7 @@ impl Session {
             || settled.document.source() != work.file.source()
             || settled.view != view
             || !same(settled.waiting.as_ref(), waiting.as_ref());
-        Ok(Some(Decided { settled, by_git, is_news, versions, waits }))
+        Ok(Some(Decided { settled, by_git, is_news, versions, blocked }))
     }
 }
 
@@ -485,7 +479,7 @@ fn write_files(works: &mut [Work]) -> bool {
             Err(WorkspaceError::Write(crate::files::WriteError::Changed { .. })) => {
                 // Somebody saved it in between: begin anew with what it holds now.
                 is_done = false;
-                work.settled = None;
+                (work.settled, work.waits) = (None, None);
                 match Looked::at(&work.layer) {
                     Ok(looked) => {
                         work.file = match &looked.found {
@@ -514,7 +508,20 @@ struct Decided {
     by_git: bool,
     is_news: bool,
     versions: Vec<VersionId>,
-    waits: Option<Waits>,
+    blocked: Option<Waits>,
+}
+
+/// Why a file does not get what it lacks, where something keeps it from being written.
+fn waits(settled: &Settled, blocked: Option<Waits>) -> Option<Waits> {
+    if settled.is_conflicted {
+        Some(Waits::Conflict)
+    } else if let Some(held) = settled.view.held {
+        Some(Waits::Held(held))
+    } else if settled.waiting.is_some() || blocked == Some(Waits::Unwritable) {
+        Some(blocked.unwrap_or(Waits::Unreadable))
+    } else {
+        None
+    }
 }
 
 /// What becomes of a layer after the first look.

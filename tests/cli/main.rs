@@ -26,6 +26,7 @@ mod init;
 mod isolation_keys;
 mod listing;
 mod machines;
+mod many_writers;
 mod moving;
 mod nobody_to_ask;
 mod pi;
