@@ -242,6 +242,8 @@ impl From<ChangeError> for Failure {
                 }
                 failure
             }
+            ChangeError::Unrecorded { .. } => Self::new(Exit::Broken, &error)
+                .help("it counts all the same, only its history is lost; make room for the store, then `layers sync`"),
             ChangeError::NoSuchNote { .. } => Self::new(Exit::Findings, &error),
             ChangeError::Moved { .. } => Self::refused(&error),
             ChangeError::Ambiguous { .. } => Self::refused(&error)

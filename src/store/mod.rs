@@ -79,7 +79,28 @@ impl Store {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(source) => return Err(StoreError::Io { path: place.file().to_owned(), source }),
         }
-        Self::try_open(place).map(Some)
+        match Self::try_open(place) {
+            Err(StoreError::Sql { source, .. }) if is_denied(&source) => Self::open_to_read(place).map(Some),
+            opened => opened.map(Some),
+        }
+    }
+
+    /// Opens a store that may only be read: on a read-only disk, or of somebody else.
+    fn open_to_read(place: &StatePlace) -> Result<Self, StoreError> {
+        let path = place.file().to_owned();
+        let wal = fs::metadata(beside(&path, "-wal"));
+        // Without its log the file says all, and SQLite need make none beside it.
+        let mode = if wal.is_ok_and(|wal| wal.len() > 0) { "mode=ro" } else { "immutable=1" };
+        let flags =
+            OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+        let connection = Connection::open_with_flags(format!("{}?{mode}", uri(&path)), flags)
+            .map_err(|error| known(&path, error))?;
+        let store = Self { connection, path, set_aside: None };
+        store.connection.busy_timeout(PATIENCE).map_err(|error| known(&store.path, error))?;
+        store.check_suspicion()?;
+        // One that has to be brought up to date says that it cannot be written.
+        store.migrate()?;
+        Ok(store)
     }
 
     /// A store of nothing that is kept nowhere, for those who only look where there is none.
@@ -249,6 +270,19 @@ impl Tx<'_> {
 /// A path as it is stored: its bytes.
 fn bytes(path: &Path) -> &[u8] {
     path.as_os_str().as_bytes()
+}
+
+/// Whether a store cannot be opened for writing.
+fn is_denied(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen))
+}
+
+/// A path as the URI that SQLite reads.
+fn uri(path: &Path) -> String {
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(byte);
+    let bytes = bytes(path).iter();
+    let bytes = bytes.map(|byte| if plain(byte) { char::from(*byte).into() } else { format!("%{byte:02X}") });
+    format!("file:{}", bytes.collect::<String>())
 }
 
 /// A file beside the store.

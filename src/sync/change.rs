@@ -36,6 +36,14 @@ pub enum ChangeError {
         /// The refusal.
         error: Box<EditError>,
     },
+    /// The layer was changed, and that could not be written down.
+    #[error("{path} was changed, but that could not be written down: {error}", path = path.display())]
+    Unrecorded {
+        /// The layer's file.
+        path: PathBuf,
+        /// What keeps the store from it.
+        error: SyncError,
+    },
     /// The note is not there (any more).
     #[error("there is no note {id} in {path}", path = path.display())]
     NoSuchNote {
@@ -95,7 +103,11 @@ impl ChangeError {
             }
             Self::Ambiguous { path, source_text, second: offset, .. }
             | Self::Conflict { path, source_text, offset } => Some((path, source_text, *offset)),
-            Self::Sync(_) | Self::Layer(_) | Self::NoSuchNote { .. } | Self::Moved { .. } => None,
+            Self::Sync(_)
+            | Self::Layer(_)
+            | Self::Unrecorded { .. }
+            | Self::NoSuchNote { .. }
+            | Self::Moved { .. } => None,
         }
     }
 }
@@ -200,7 +212,8 @@ impl Session {
         }
         let expected = if is_there { Expected::Bytes(text.as_bytes()) } else { Expected::Absent };
         let wrote = layer.replace(expected, after.source().as_bytes())?;
-        self.record_change(layer, &file, &after, is_there)?;
+        self.record_change(layer, &file, &after, is_there)
+            .map_err(|error| ChangeError::Unrecorded { path: layer.path.clone(), error })?;
         Ok(Changed { wrote, before: file, after, waits: None })
     }
 

@@ -345,6 +345,9 @@ impl Session {
             Found::Absent => Document::parse(""),
         };
         if row.is_none() && looked.found == Found::Absent {
+            if !options.dry_run {
+                self.marks.put_never(&self.root, &place);
+            }
             return Ok(Next::Known(View::default(), None));
         }
         let work = Work {

@@ -169,7 +169,7 @@ fn a_file_or_folder_without_permission_is_no_deletion() {
 }
 
 /// Everything below a folder to somebody.
-fn give(folder: &Path, who: u32) {
+pub(crate) fn give(folder: &Path, who: u32) {
     for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
         if entry.is_dir() && !entry.is_symlink() {
             give(&entry, who);

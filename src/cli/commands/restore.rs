@@ -13,6 +13,7 @@ use crate::document::{Change, Document, Field, NewNote};
 use crate::files::{Expected, Found};
 use crate::mint::now_millis;
 use crate::sync::{Changed, PassOptions, Session, change_layer, find_note, recall};
+use crate::workspace::{LayerRef, WorkTree};
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -147,10 +148,20 @@ fn conflict(number: i64, cx: &mut Context, here: &Here, session: &Session) -> Re
     Ok(Restored { id: Some(id.clone()), path: layer.path.display().to_string() })
 }
 
+/// The layer of a place that is held; of several the first, of none the one that is written.
+fn held(place: LayerArg, here: &Here, session: &Session) -> Result<LayerRef, Failure> {
+    let written = here.target(place)?;
+    let is_there = |layer: &&LayerRef| layer.kind == place.kind() && layer.path != written.path;
+    let mut layers = vec![written.clone()];
+    layers.extend(here.workspace.layers.iter().filter(is_there).cloned());
+    let reports = session.pass(&layers, &PassOptions::default())?;
+    let held = reports.into_iter().find(|report| report.view.held.is_some());
+    Ok(held.map_or(written, |report| report.layer))
+}
+
 /// Puts the last good text of a held file back.
 fn file(place: LayerArg, cx: &mut Context, here: &Here, session: &Session) -> Result<Restored, Failure> {
-    let layer = here.target(place)?;
-    session.pass(std::slice::from_ref(&layer), &PassOptions::default())?;
+    let layer = held(place, here, session)?;
     let known = stored::known_layers(here, session)?;
     let newest = match known.iter().find(|(it, _)| it.path == layer.path) {
         Some((_, row)) => session.store().read().newest_version(row.id)?,
@@ -165,6 +176,10 @@ fn file(place: LayerArg, cx: &mut Context, here: &Here, session: &Session) -> Re
     let text = session.store().read().text(newest.hash)?;
     let found = layer.read_text()?;
     let path = cx.out.path(&layer.path).to_string();
+    if let Some(what) = WorkTree::around(&layer.path).and_then(|tree| tree.under_way()) {
+        return Err(Failure::refused(format_args!("git is in the middle of {what}; {path} is not written"))
+            .help("finish it first, or undo it with git"));
+    }
     if matches!(&found, Found::Content(now) if *now == text) {
         cx.out.say(format_args!("{path} says so already; nothing was written"));
     } else {
