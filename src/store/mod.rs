@@ -124,7 +124,7 @@ impl Store {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(&path, flags).map_err(|error| known(&path, error))?;
         let store = Self { connection, path, set_aside: None };
-        store.prepare().map_err(|error| known(&store.path, error))?;
+        store.demand_writable().and_then(|()| store.prepare()).map_err(|error| known(&store.path, error))?;
         store.check_suspicion()?;
         store.migrate()?;
         Ok(store)
@@ -144,6 +144,16 @@ impl Store {
         }
         // Another process has put the damaged one aside.
         let _ = fs::remove_file(suspicion);
+        Ok(())
+    }
+
+    /// SQLite opens what may only be read all the same; then a layer would be written first,
+    /// and only then be seen that it cannot be noted down.
+    fn demand_writable(&self) -> Result<(), rusqlite::Error> {
+        if self.connection.is_readonly("main")? {
+            let error = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_READONLY);
+            return Err(rusqlite::Error::SqliteFailure(error, None));
+        }
         Ok(())
     }
 

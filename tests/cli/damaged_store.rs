@@ -224,6 +224,8 @@ fn a_full_disk_under_the_store_loses_no_note() {
 fn layers_that_never_were_are_known_not_to_be() {
     let scene = Scene::repo().home(THREE);
     scene.run(&["sync"]).ok();
+    // Whose the private layer is stands beside the store, too, once somebody has asked.
+    scene.run(&["render", "--model", "a/m"]).ok();
     let path = store(&scene);
     let aside = path.with_extension("aside");
     fs::rename(&path, &aside).unwrap();
