@@ -29,6 +29,7 @@ mod machines;
 mod many_writers;
 mod moving;
 mod nobody_to_ask;
+mod older_stores;
 mod pi;
 mod pi_saves;
 mod pipes;
