@@ -272,6 +272,8 @@ fn protected_notes_are_put_back() {
             stage.is_in_step(&[("n1", "one"), ("n2", "Never drop this."), ("n3", "three, edited")]);
             assert!(stage.read().contains(&keep), "{}", stage.read());
             assert!(stage.archive().is_empty());
+            // An agent is told to take the mark away first, too.
+            stage.agent(&["archive", "n2"]).ends(3).says("n2 is protected").says("--set protected=");
         }
         // Whoever takes the mark away first may take the note away.
         stage.save(&[("n1", "one"), ("n2", "Never drop this."), ("n3", "three, edited")]);

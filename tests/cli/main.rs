@@ -24,6 +24,7 @@ mod identity;
 mod importing;
 mod init;
 mod isolation_keys;
+mod json_docs;
 mod listing;
 mod machines;
 mod many_writers;

@@ -8,6 +8,7 @@ use super::super::failure::{Exit, Failure};
 use super::super::output::one_line;
 use super::super::stored::{self, KnownLayer, rfc3339, time};
 use super::super::table::Table;
+use super::conflicts::REMOVAL;
 use crate::document::Document;
 use crate::store::ChangeRow;
 use crate::sync::Session;
@@ -152,7 +153,7 @@ fn change_event(known: &[KnownLayer], row: ChangeRow) -> Option<Event> {
 }
 
 fn print_events(cx: &mut Context, events: &[Event]) -> Result<(), Failure> {
-    let mut table = Table::new(&["change", "when", "who", "what", "note", "says"]);
+    let mut table = Table::new(&["change", "batch", "when", "who", "what", "note", "says"]);
     let flat = |text: &Option<String>| text.as_deref().unwrap_or("-").replace('\n', " ⏎ ");
     for (at, event) in events {
         let number = match (event.change, event.conflict) {
@@ -163,11 +164,17 @@ fn print_events(cx: &mut Context, events: &[Event]) -> Result<(), Failure> {
         let says = if event.change.is_some() {
             content(event.after.as_deref().or(event.before.as_deref()))
         } else {
-            let field = event.field.as_deref().unwrap_or("text");
-            format!("{field}: {} (stands: {})", flat(&event.before), flat(&event.after))
+            match event.field.as_deref() {
+                Some(REMOVAL) => "its removal (the note stands)".to_owned(),
+                field => {
+                    let field = field.unwrap_or("text");
+                    format!("{field}: {} (stands: {})", flat(&event.before), flat(&event.after))
+                }
+            }
         };
         table.row(vec![
             number,
+            event.batch.clone().unwrap_or_else(|| "-".to_owned()),
             time(*at),
             event.who.clone().unwrap_or_else(|| "-".to_owned()),
             event.op.clone(),

@@ -8,6 +8,7 @@ use super::super::context::{Context, Here};
 use super::super::failure::{Exit, Failure};
 use super::super::stored;
 use super::add::place_in;
+use super::conflicts::REMOVAL;
 use super::sync::tell_waits;
 use crate::document::{Change, Document, Field, NewNote};
 use crate::files::{Expected, Found};
@@ -121,7 +122,7 @@ fn conflict(number: i64, cx: &mut Context, here: &Here, session: &Session) -> Re
     };
     let changed = change_layer(session, layer, "", |document| {
         let note = find_note(layer, document, id)?;
-        if field == "removal" {
+        if field == REMOVAL {
             return Ok(vec![Change::Remove { note: note.index(), with_section: false }]);
         }
         let field = if field == Field::Content.key() { Field::Content } else { Field::from_key(field) };
@@ -143,7 +144,11 @@ fn conflict(number: i64, cx: &mut Context, here: &Here, session: &Session) -> Re
         Ok::<_, Failure>(())
     })?;
     let path = cx.out.path(&layer.path).to_string();
-    cx.out.say(format_args!("{id} has the value that lost, {path}"));
+    if row.field.as_deref() == Some(REMOVAL) {
+        cx.out.say(format_args!("{id} is in the archive; `layers restore {id}` brings it back"));
+    } else {
+        cx.out.say(format_args!("{id} has the value that lost, {path}"));
+    }
     tell_waits(cx, changed.waits.as_ref());
     Ok(Restored { id: Some(id.clone()), path: layer.path.display().to_string() })
 }

@@ -58,7 +58,7 @@ pub(crate) fn run(args: &RollbackArgs, cx: &mut Context) -> Result<Exit, Failure
             Exit::Findings,
             format_args!("there is no change or batch `{}`", args.what),
         )
-        .help("`layers history` lists changes, `layers history --json` batches too"));
+        .help("`layers history` lists changes and batches"));
     }
     changes.reverse();
     let mut by_layer: Vec<(&LayerRef, Vec<&ChangeRow>)> = Vec::new();

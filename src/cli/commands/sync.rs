@@ -8,6 +8,7 @@ use super::super::diff;
 use super::super::failure::{Exit, Failure};
 use super::super::output::{ERROR, HELP, WARNING, one_line};
 use super::super::stored;
+use super::conflicts::REMOVAL;
 use crate::merge::{Loss, Lost};
 use crate::note::LayerKind;
 use crate::reconcile::{Held, Reason};
@@ -181,7 +182,7 @@ fn lost(loss: &Loss) -> Option<LostJson> {
         Lost::Value { field, kept, lost } => {
             (field.as_ref().map(|field| field.key().to_owned()), kept.clone(), lost.clone())
         }
-        Lost::Removal => (Some("removal".to_owned()), None, None),
+        Lost::Removal => (Some(REMOVAL.to_owned()), None, None),
         // It is in the archive.
         Lost::Note(_) => return None,
     };
