@@ -153,7 +153,7 @@ fn change_event(known: &[KnownLayer], row: ChangeRow) -> Option<Event> {
 }
 
 fn print_events(cx: &mut Context, events: &[Event]) -> Result<(), Failure> {
-    let mut table = Table::new(&["change", "batch", "when", "who", "what", "note", "says"]);
+    let mut table = Table::ending_in_text(&["change", "batch", "when", "who", "what", "note", "says"]);
     let flat = |text: &Option<String>| text.as_deref().unwrap_or("-").replace('\n', " ⏎ ");
     for (at, event) in events {
         let number = match (event.change, event.conflict) {
