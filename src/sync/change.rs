@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::document::{Change, Document, EditError, Field, Note, Refusal};
 use crate::effective::id_of;
-use crate::files::{Expected, Found, WriteError, Wrote};
+use crate::files::{ChangedTo, Expected, Found, WriteError, Wrote};
 use crate::reconcile::{Step, View, lacks_ids, renew_revision, steps};
 use crate::store::{Hash, LayerId, StoreError, Tx, WhyGone};
 use crate::workspace::{LayerRef, WorkspaceError};
@@ -178,6 +178,14 @@ impl Session {
             return Err(error.into());
         }
         let looked = Looked::at(layer)?;
+        if looked.hash().unwrap_or_else(nothing) != self.left_by_pass(layer, report.after.as_ref())? {
+            // Somebody saved it since: nobody has seen yet what that did to notes.
+            return Err(WorkspaceError::from(WriteError::Changed {
+                path: layer.path.clone(),
+                to: ChangedTo::OtherBytes,
+            })
+            .into());
+        }
         let (text, is_there) = match &looked.found {
             Found::Content(text) => (text.as_str(), true),
             Found::Absent => (seed, false),
@@ -199,6 +207,15 @@ impl Session {
         let wrote = layer.replace(expected, after.source().as_bytes())?;
         self.record_change(layer, &file, &after, is_there)?;
         Ok(Changed { wrote, before: file, after, waits: None })
+    }
+
+    /// The hash of the file as a pass left it: by its report, or as the store knows it.
+    fn left_by_pass(&self, layer: &LayerRef, after: Option<&Document>) -> Result<Hash, SyncError> {
+        if let Some(after) = after {
+            return Ok(Hash::of(after.source()));
+        }
+        let row = self.store.read().layer(&self.root, &place_of(&layer.path))?;
+        Ok(row.and_then(|row| row.seen).unwrap_or_else(nothing))
     }
 
     /// The file is not to be written now: the change is made to what the layer said last,
@@ -320,6 +337,11 @@ impl Session {
         }
         Ok(())
     }
+}
+
+/// The hash of a file that is not there.
+fn nothing() -> Hash {
+    Hash::of("")
 }
 
 /// A refusal of the document with the layer that it is about.
