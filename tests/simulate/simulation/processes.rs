@@ -89,7 +89,6 @@ impl World {
             .iter()
             .map(|layer| world.layers[*layer].clone())
             .collect();
-        // A session is opened before the threads part, as what they know must be sent there.
         let (root, place, form) = (&self.root, &self.place, self.form);
         let open = |model: Option<&str>| super::world::open(root, place, model);
         let (agent, pass) = thread::scope(|scope| {
@@ -117,6 +116,8 @@ impl World {
                 trouble = Some(String::from_utf8_lossy(&done.stderr).into_owned());
             }
         }
+        // The person may have saved over it, and then it was put back once already.
+        self.oracle.missed.insert(word.clone());
         if agent.is_ok() {
             self.accept_online(layer, word, &id, true);
         }
