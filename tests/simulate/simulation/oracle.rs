@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use harness_layers::config::Orphans;
-use harness_layers::document::Document;
+use harness_layers::document::{Document, State};
 use harness_layers::effective::{Audience, judge};
 use harness_layers::note::LayerKind;
 use harness_layers::reach::ReadLayer;
@@ -256,7 +256,9 @@ impl World {
             self.oracle.ids[layer] =
                 document.notes().filter_map(|note| note.id()).map(str::to_owned).collect();
             if !is_aside {
-                let contents = document.notes().map(|note| note.content().into_owned());
+                // What cannot be read as a note is nobody's word yet.
+                let good = document.notes().filter(|note| note.state() == State::Good);
+                let contents = good.map(|note| note.content().into_owned());
                 self.oracle.accepted.extend(contents.flat_map(|content| words(&content).collect::<Vec<_>>()));
             }
         }
