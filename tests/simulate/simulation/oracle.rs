@@ -57,8 +57,6 @@ struct Kept {
     all: BTreeSet<String>,
     /// In conflicts.
     lost: BTreeSet<String>,
-    /// In versions of files.
-    versions: BTreeSet<String>,
 }
 
 impl Oracle {
@@ -289,9 +287,8 @@ impl World {
         if !is_known || owed.iter().any(|word| !counting.contains(word)) {
             let missing: Vec<String> = missing.into_iter().cloned().collect();
             let kept = self.kept();
-            for word in missing {
-                let is_in_version = self.oracle.git_took.contains(&word) && kept.versions.contains(&word);
-                if !kept.all.contains(&word) && !is_in_version {
+            for word in missing.iter().filter(|word| !kept.all.contains(*word)) {
+                if !self.oracle.git_took.contains(word) || !self.in_versions().contains(word) {
                     return Err(format!("{word} is lost: neither in a file nor kept"));
                 }
             }
@@ -321,12 +318,20 @@ impl World {
             for change in store.changes_of_layer(row.id, 10_000).unwrap() {
                 kept.all.extend(words(&change.before.unwrap_or_default()));
             }
-            for version in store.versions(row.id).unwrap() {
-                kept.versions.extend(words(&store.text(version.hash).unwrap()));
-            }
         }
         kept.all.extend(kept.lost.iter().cloned());
         kept
+    }
+
+    /// All words of all versions of the files.
+    fn in_versions(&mut self) -> BTreeSet<String> {
+        let layers = self.layers.clone();
+        let session = self.session(None);
+        let store = session.store().read();
+        let rows =
+            layers.iter().filter_map(|layer| store.layer(session.root(), &place_of(&layer.path)).unwrap());
+        let versions = rows.flat_map(|row| store.versions(row.id).unwrap());
+        versions.flat_map(|it| words(&store.text(it.hash).unwrap()).collect::<Vec<_>>()).collect()
     }
 
     /// A private note is nobody else's.
