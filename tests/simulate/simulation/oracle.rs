@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use harness_layers::config::Orphans;
-use harness_layers::document::{Document, State};
+use harness_layers::document::{Document, Note, State};
 use harness_layers::effective::{Audience, judge};
 use harness_layers::note::LayerKind;
 use harness_layers::reach::ReadLayer;
@@ -251,8 +251,7 @@ impl World {
             if layer < FIRST_REPO {
                 no_id_twice(&document)?;
             }
-            self.oracle.ids[layer] =
-                document.notes().filter_map(|note| note.id()).map(str::to_owned).collect();
+            self.oracle.ids[layer] = document.notes().filter_map(Note::id).map(str::to_owned).collect();
             if !is_aside {
                 // What cannot be read as a note is nobody's word yet.
                 let good = document.notes().filter(|note| note.state() == State::Good);
