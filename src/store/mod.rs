@@ -41,6 +41,10 @@ const SUSPECT: &str = ".suspect";
 /// How long to wait for other processes.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// How many prepared statements are kept: more than this module has, as preparing one takes
+/// longer than running it.
+const STATEMENTS: usize = 64;
+
 /// Between two tries of what SQLite does not wait for.
 const PAUSE: Duration = Duration::from_millis(5);
 
@@ -160,6 +164,7 @@ impl Store {
     }
 
     fn prepare(&self) -> Result<(), rusqlite::Error> {
+        self.connection.set_prepared_statement_cache_capacity(STATEMENTS);
         self.connection.busy_timeout(PATIENCE)?;
         self.use_wal()?;
         self.connection.pragma_update(None, "synchronous", "FULL")?;
