@@ -11,6 +11,7 @@ mod error;
 mod journal;
 mod lines;
 mod place;
+mod rest;
 mod schema;
 
 use std::fs::{self, OpenOptions};
@@ -31,6 +32,7 @@ pub use journal::{Archived, ChangeRow, ConflictRow, NewArchived, NewChange, NewC
 pub use lines::{LayerId, LayerRow, Stamp, VersionId, VersionRow};
 pub use place::StatePlace;
 
+use rest::Left;
 use schema::MIGRATIONS;
 
 /// How long to wait for other processes.
@@ -46,6 +48,8 @@ pub struct Store {
     path: PathBuf,
     /// Where a damaged store was put, if one was found.
     set_aside: Option<PathBuf>,
+    /// How its file was left.
+    left: Option<Left>,
 }
 
 /// A transaction, for as long as the closure of [`Store::write`] runs, or a view for reading.
@@ -90,7 +94,7 @@ impl Store {
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(&path, flags).map_err(|error| known(&path, error))?;
-        let store = Self { connection, path, set_aside: None };
+        let store = Self { connection, path, set_aside: None, left: None };
         store.prepare().map_err(|error| known(&store.path, error))?;
         store.migrate()?;
         Ok(store)
