@@ -40,7 +40,7 @@ fn main() {
             floors.push(world.floor(&text));
             times.push(world.edit(path, &text));
         }
-        let used = cpu(watch.0.id()).zip(before).map(|(after, before)| (after - before) / edits as u32);
+        let used = since(before, watch.0.id()).map(|used| used / u32::try_from(edits).unwrap());
         for percent in [50, 99] {
             let (time, floor) = (quantile(&mut times, percent), quantile(&mut floors, percent));
             println!(
@@ -175,7 +175,7 @@ impl Idle {
         thread::sleep(WATCHED / 4);
         let before = cpu(pid);
         thread::sleep(WATCHED);
-        Self { memory: memory(pid), used: cpu(pid).zip(before).map(|(after, before)| after - before) }
+        Self { memory: memory(pid), used: since(before, pid) }
     }
 }
 
@@ -195,6 +195,10 @@ fn cpu(pid: u32) -> Option<Duration> {
         stat.split(' ').next()?.parse().ok()
     };
     Some(Duration::from_nanos(threads.filter_map(|thread| of(thread.ok()?.path())).sum()))
+}
+
+fn since(before: Option<Duration>, pid: u32) -> Option<Duration> {
+    Some(cpu(pid)?.saturating_sub(before?))
 }
 
 /// What `/proc` says of a process's memory.

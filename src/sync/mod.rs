@@ -92,6 +92,7 @@ pub enum Waits {
 
 /// What a pass did with one layer.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "facts, each of which may hold with any other")]
 pub struct LayerReport {
     /// The layer.
     pub layer: LayerRef,

@@ -37,7 +37,7 @@ struct Same {
 /// What becomes of a layer after a look.
 enum Next {
     /// The store does not know it: to be read in its turn.
-    Unseen(Glance),
+    Unseen(Box<Glance>),
     /// It is to be worked on.
     Work(Box<Work>),
     /// How its file looks now is to be written down.
@@ -54,7 +54,7 @@ struct Course<'a> {
 }
 
 impl Course<'_> {
-    fn take(&mut self, at: usize, next: Next) -> Option<Glance> {
+    fn take(&mut self, at: usize, next: Next) -> Option<Box<Glance>> {
         match next {
             Next::Unseen(glance) => return Some(glance),
             Next::Work(work) => self.works.push(*work),
@@ -92,7 +92,7 @@ impl Session {
         while unseen.peek().is_some() || !course.works.is_empty() {
             for glance in unseen.by_ref().take(at_once) {
                 let at = glance.at;
-                course.take(at, self.read(glance, options)?);
+                course.take(at, self.read(*glance, options)?);
             }
             self.work(std::mem::take(&mut course.works), options, course.tell)?;
         }
@@ -143,7 +143,7 @@ impl Session {
     fn look(&self, at: usize, layer: &LayerRef, options: &PassOptions<'_>) -> Result<Next, SyncError> {
         let place = place_of(&layer.path);
         let Some(row) = self.store.read().layer(&self.root, &place)? else {
-            return Ok(Next::Unseen(Glance { at, layer: layer.clone(), place, row: None }));
+            return Ok(Next::Unseen(Box::new(Glance { at, layer: layer.clone(), place, row: None })));
         };
         if row.stamp.is_some() && !is_asked_for(&row, options) && row.stamp == stamp_of(&layer.path) {
             return Ok(Next::Done(Box::new(known(layer, &row))));

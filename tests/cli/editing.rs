@@ -344,7 +344,7 @@ fn a_full_disk_leaves_the_layer_as_it_was() {
     let scene = Scene::new().file("disk/x", "");
     let exe = env!("CARGO_BIN_EXE_layers");
     let script = format!(
-        "mount -t tmpfs -o size=64k none disk 2>/dev/null || exit 77; export LAYERS_ROOT=$PWD/disk LAYERS_PROJECT=p; \
+        "mount -t tmpfs -o size=64k none disk 2>/dev/null || exit 77; export LAYERS_ROOT=$PWD/disk LAYERS_PROJECT=p LAYERS_STATE=$PWD/state; \
          for n in 1 2 3 4 5 6 7 8 9; do cp disk/harness-state/*.md before 2>/dev/null; \
          head -c 4000 /dev/zero | tr '\\0' y | {exe} add -q --id n$n - >/dev/null 2>err || break; done; \
          cat err >&2; cmp before disk/harness-state/*.md && ls -A disk/harness-state"
