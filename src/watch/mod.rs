@@ -22,6 +22,7 @@ use signal_hook::iterator::Signals;
 
 pub use editor::Editors;
 pub use settle::{Batch, Settle};
+pub use source::probe;
 
 use source::Source;
 use way::{look, way};

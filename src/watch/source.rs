@@ -164,6 +164,12 @@ fn translate(event: Result<Event, notify::Error>, sender: &Sender<Signal>) {
     }
 }
 
+/// Whether a folder can be watched by events; else why not, for people.
+pub fn probe(folder: &Path) -> Result<(), String> {
+    let watch = |mut watcher: RecommendedWatcher| watcher.watch(folder, RecursiveMode::NonRecursive);
+    notify::recommended_watcher(|_| {}).and_then(watch).map_err(|error| explain(&error))
+}
+
 fn explain(error: &notify::Error) -> String {
     match limit_of(error) {
         Some(limit) => format!(
