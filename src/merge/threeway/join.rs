@@ -93,7 +93,7 @@ pub(super) fn without_conflicts(base: &Document) -> Document {
         return base.clone();
     }
     let mut gone: Vec<Span> = base.conflicts().to_vec();
-    gone.extend(base.notes().filter(|note| note.state() == State::Conflicted).map(|note| note.span()));
+    gone.extend(base.notes().filter(|note| note.state() == State::Conflicted).map(Note::span));
     gone.sort_by_key(|span| (span.start, span.end));
     let mut apart: Vec<Span> = Vec::new();
     for span in gone {
@@ -141,7 +141,7 @@ impl Sides<'_> {
             if !is_of_one_form || target.own_bytes() == base.own_bytes() {
                 return None;
             }
-            let [base, target, newer] = [base, target, newer].map(|note| note.snippet());
+            let [base, target, newer] = [base, target, newer].map(Note::snippet);
             let woven = Woven::of(&base, &target, &newer, Overlap::LastWord);
             let with = NewNote::from_snippet(&woven.ours).filter(|_| woven.is_clean())?;
             let spelled = document.apply(&[Change::Respell { note: merged.index(), with }]).ok()?;
@@ -163,7 +163,7 @@ impl Sides<'_> {
 
     /// A note with fields that both sides changed; no clash if they agree after all.
     /// `None` if the sides cannot be told in one place.
-    fn dispute(&self, id: String, fields: &[Field], document: &Document) -> Option<Option<Clash>> {
+    fn dispute(&self, id: String, fields: &[Field], document: &Document) -> Option<Vec<Clash>> {
         let note = find(document, &id)?;
         let (target, newer, base) = (self.target.first(&id)?, self.newer.first(&id)?, self.base.first(&id));
         let (mut of_base, mut of_newer) = (Vec::new(), Vec::new());
@@ -194,16 +194,16 @@ impl Sides<'_> {
             of_newer.push(change(note, &field, theirs));
         }
         if of_newer.is_empty() {
-            return Some(None);
+            return Some(Vec::new());
         }
         let said_by = |changes: &[Change]| own_lines(document.apply(changes).ok()?.note_at(note.index())?);
-        Some(Some(Clash {
+        Some(vec![Clash {
             note: note.index(),
             target: Some(own_lines(note)?),
             base: base.and_then(|base| said_by(&of_base).or_else(|| own_lines(base))),
             newer: Some(said_by(&of_newer).or_else(|| own_lines(newer))?),
             id,
-        }))
+        }])
     }
 }
 

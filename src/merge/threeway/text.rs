@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use similar::{ConflictStyle, TextMerge};
 
-use crate::document::Document;
+use crate::document::{Document, Note};
 
 use super::draw::marked;
 use super::{Disagreement, Marks, Merged};
@@ -58,7 +58,7 @@ fn keeps_notes(base: &Document, ours: &Document, theirs: &Document, merged: &Doc
 
 fn counts(document: &Document) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
-    for id in document.notes().filter_map(|note| note.id()) {
+    for id in document.notes().filter_map(Note::id) {
         *counts.entry(id.to_owned()).or_default() += 1;
     }
     counts
