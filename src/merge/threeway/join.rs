@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::document::{Change, Document, Field, Form, NewNote, Note, Place, State};
 use crate::effective::id_of;
-use crate::merge::apply::{Lost, place_of, says_the_same};
+use crate::merge::apply::{Forms, Lost, place_of, says_the_same};
 use crate::merge::changes::{ChangeSet, NoteChange, Notes, said};
 use crate::merge::lines::{Overlap, Woven};
 use crate::merge::prose::{self, Carried};
@@ -35,7 +35,7 @@ impl Joined {
     /// `None` if a change cannot be carried over as it is meant.
     pub(super) fn of(base: &Document, target: &Document, newer: &Document) -> Option<Self> {
         let set = ChangeSet::between(base, newer);
-        let applied = set.apply_notes(target);
+        let applied = set.apply_notes(target, Forms::Own);
         let mut document = applied.document;
         for waiting in &applied.waiting {
             document = in_its_own_form(&document, newer.note(&waiting.id)?)?;
@@ -117,9 +117,10 @@ fn in_its_own_form(document: &Document, note: Note<'_>) -> Option<Document> {
 
 /// A note that the target took out, in the place that the other side has it in.
 fn put_back(document: &Document, note: Note<'_>, newer: &Document) -> Option<Document> {
-    let place = place_of(note, newer, document);
-    let insert = |form| document.apply(&[Change::Insert { note: NewNote::of(note), form, place }]).ok();
-    insert(document.form()).or_else(|| in_its_own_form(document, note))
+    let form = Forms::Own.of(note, document);
+    let place = place_of(note, newer, document, form);
+    let insert = Change::Insert { note: NewNote::of(note), form: Some(form), place };
+    document.apply(&[insert]).ok().or_else(|| in_its_own_form(document, note))
 }
 
 /// The notes of the three versions.
