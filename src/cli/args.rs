@@ -12,7 +12,8 @@ use super::commands::{
     conflicts::ConflictsArgs, diff::DiffArgs, doctor::DoctorArgs, edit::EditArgs, export::ExportArgs,
     fmt::FmtArgs, git::GitArgs, history::HistoryArgs, import::ImportArgs, init::InitArgs, keep::KeepArgs,
     list::ListArgs, man::ManArgs, relocate::MoveArgs, render::RenderArgs, restore::RestoreArgs,
-    rollback::RollbackArgs, show::ShowArgs, status::StatusArgs, sync::SyncArgs, watch::WatchArgs,
+    review::ReviewArgs, rollback::RollbackArgs, show::ShowArgs, status::StatusArgs, sync::SyncArgs,
+    trust::TrustArgs, trust::UntrustArgs, watch::WatchArgs,
 };
 use super::complete;
 use super::output::Color;
@@ -165,6 +166,15 @@ pub(crate) enum Command {
     /// Say that this place is one project with another of its name
     #[command(after_long_help = super::commands::claim::EXAMPLES)]
     Claim(ClaimArgs),
+    /// Allow the notes of a repository, which come from other people
+    #[command(after_long_help = super::commands::trust::EXAMPLES)]
+    Trust(TrustArgs),
+    /// Take back that a repository is trusted
+    #[command(after_long_help = super::commands::trust::UNTRUST_EXAMPLES)]
+    Untrust(UntrustArgs),
+    /// Look at what changed in a trusted repository, and accept it
+    #[command(after_long_help = super::commands::review::EXAMPLES)]
+    Review(ReviewArgs),
     /// Put layers into canonical shape, or into the other form
     #[command(after_long_help = super::commands::fmt::EXAMPLES)]
     Fmt(FmtArgs),

@@ -13,6 +13,7 @@ use crate::note::LayerKind;
 use crate::reach::Reach;
 use crate::store::StatePlace;
 use crate::sync::{Author, Heard, Session, SyncError};
+use crate::trust::Trusts;
 use crate::workspace::{Env, LayerRef, Root, Workspace, WorkspaceError};
 
 /// The environment variable that names the model.
@@ -89,8 +90,16 @@ impl Context {
 
     /// As [`Self::here`], with nothing said about layers.
     pub(crate) fn find(&mut self) -> Result<Here, Failure> {
-        let env = self.env()?;
+        self.find_at(None)
+    }
+
+    /// As [`Self::find`], for another folder than the working directory.
+    pub(crate) fn find_at(&mut self, folder: Option<&Path>) -> Result<Here, Failure> {
+        let mut env = self.env()?;
         self.out.set_cwd(&env.cwd);
+        if let Some(folder) = folder {
+            env.cwd.push(folder);
+        }
         let root = Root::discover(&env)?;
         let config = self.config(&root);
         let workspace = self.discover(root, &env, &config)?;
@@ -110,7 +119,8 @@ impl Context {
     /// The project and its layers below a root that is known already.
     pub(crate) fn discover(&mut self, root: Root, env: &Env, config: &Config) -> Result<Workspace, Failure> {
         let claims = Claims::new(state(), self.purpose);
-        let workspace = Workspace::discover_in(root, env, &config.layers.projects, &claims)?;
+        let workspace =
+            Workspace::discover_in(root, env, &config.layers.projects, &claims, &Trusts::new(state()))?;
         self.tell_set_aside(claims.set_aside());
         if let Some(error) = claims.unclaimed() {
             self.out.detail(format_args!("the private layer stays nobody's: {error}"));
@@ -144,12 +154,24 @@ impl Context {
     /// The layers in reach, read. Those that cannot be read are reported, and the command
     /// ends with an error although it does what it can.
     pub(crate) fn reach(&mut self) -> Result<(Reach, Config), Failure> {
+        self.reach_by(Reach::read)
+    }
+
+    /// As [`Self::reach`], without the layers that are not trusted.
+    pub(crate) fn trusted_reach(&mut self) -> Result<(Reach, Config), Failure> {
+        self.reach_by(Reach::read_trusted)
+    }
+
+    fn reach_by(
+        &mut self,
+        read: fn(Workspace, Option<StatePlace>) -> Reach,
+    ) -> Result<(Reach, Config), Failure> {
         let Here { workspace, config } = self.here()?;
-        let mut reach = Reach::read(workspace, state());
+        let mut reach = read(workspace, state());
         if !reach.workspace.project.is_claimed && reach.is_named_globally() {
             self.purpose = self.purpose.max(Purpose::Show);
             let workspace = self.discover(reach.workspace.root, &self.env()?, &config)?;
-            reach = Reach::read(workspace, state());
+            reach = read(workspace, state());
         }
         for (layer, error) in &reach.unavailable {
             self.unavailable(layer, error);
@@ -187,6 +209,7 @@ impl Context {
 /// What a layer that cannot be used means for the exit code.
 pub(crate) const fn exit_of(error: &WorkspaceError) -> Exit {
     match error {
+        WorkspaceError::Untrusted { .. } => Exit::Refused,
         WorkspaceError::Refused { .. } if error.is_refusal() => Exit::Refused,
         WorkspaceError::Refused { .. }
         | WorkspaceError::InvalidKey { .. }
@@ -206,6 +229,11 @@ pub(crate) fn model_of_environment() -> Option<String> {
 }
 
 impl Here {
+    /// As [`Self::target`], to be written: a repository's first layer is the user's own.
+    pub(crate) fn target_to_write(&self, place: LayerArg, cx: &mut Context) -> Result<LayerRef, Failure> {
+        super::repository::founded(self, self.target(place)?, cx)
+    }
+
     /// The layer that a new note of this place goes to.
     pub(crate) fn target(&self, place: LayerArg) -> Result<LayerRef, Failure> {
         target(&self.workspace, place)

@@ -251,6 +251,9 @@ impl From<WorkspaceError> for Failure {
                 Self::usage(error)
             }
             WorkspaceError::Refused { .. } if error.is_refusal() => Self::refused(error),
+            WorkspaceError::Untrusted { .. } => Self::refused(error).help(
+                "look at it with `layers list --layer repo`, allow it with `layers trust`; or keep the note in the home layer",
+            ),
             WorkspaceError::Refused { .. } | WorkspaceError::Store { .. } => Self::new(Exit::Broken, error),
             WorkspaceError::Io { .. } | WorkspaceError::NoWorkingDirectory { .. } => {
                 Self::new(Exit::Broken, error)

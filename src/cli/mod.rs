@@ -10,6 +10,7 @@ mod failure;
 mod json;
 mod lookup;
 mod output;
+mod repository;
 mod stored;
 mod table;
 mod text;
@@ -120,6 +121,9 @@ fn dispatch(command: Command, cx: &mut Context) -> Result<Exit, Failure> {
         Command::Check(args) => commands::check::run(&args, cx),
         Command::Doctor(args) => commands::doctor::run(&args, cx),
         Command::Claim(args) => commands::claim::run(&args, cx),
+        Command::Trust(args) => commands::trust::run(&args, cx),
+        Command::Untrust(args) => commands::trust::untrust(&args, cx),
+        Command::Review(args) => commands::review::run(&args, cx),
         Command::Fmt(args) => commands::fmt::run(&args, cx),
         Command::Git(args) => commands::git::run(&args, cx),
         Command::Completions(args) => commands::completions::run(&args, cx),

@@ -167,6 +167,16 @@ impl Output {
         Some(width.0.into())
     }
 
+    /// Asks a person; the answer in lower case. Only where there is one.
+    pub(crate) fn ask(&mut self, question: &str) -> Result<String, Failure> {
+        let _ = self.out.flush();
+        write!(self.err, "{question}")?;
+        self.err.flush()?;
+        let mut answer = String::new();
+        io::stdin().read_line(&mut answer)?;
+        Ok(answer.trim().to_lowercase())
+    }
+
     /// Whether a person is in front of it.
     pub(crate) fn is_interactive() -> bool {
         io::stdin().is_terminal() && io::stderr().is_terminal()
@@ -208,7 +218,14 @@ fn visible(c: char) -> char {
         '\t' => '\t',
         '\u{1b}' => '␛',
         c if c.is_control() => '\u{fffd}',
-        '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' => '\u{fffd}',
+        '\u{200b}'..='\u{200f}'
+        | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{ad}'
+        | '\u{61c}'
+        | '\u{180e}'
+        | '\u{feff}'
+        | '\u{e0000}'..='\u{e007f}' => '\u{fffd}',
         c => c,
     }
 }

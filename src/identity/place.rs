@@ -85,8 +85,8 @@ impl Here for Place<'_> {
     }
 }
 
-/// A folder as it is now.
-pub(super) fn landmark(path: &Path) -> Landmark {
+/// A folder, or a file, as it is now.
+pub fn landmark(path: &Path) -> Landmark {
     let witness = fs::metadata(path).ok().map(|found| Witness {
         device: found.dev(),
         inode: found.ino(),

@@ -16,7 +16,7 @@ use std::rc::Rc;
 use crate::document::{Change, Document, Field, NewNote, Note, Place, State};
 use crate::merge::{Base, ChangeSet, Loss, Lost, NoteChange, Origin, VersionLine};
 
-pub use view::{Held, Reason, StandIn, View};
+pub use view::{Held, Reason, StandIn, View, said_in_full};
 
 /// A guard does not bother with fewer notes than this (02 "Guards" of the design: "more
 /// than half of its notes (and at least 5)").

@@ -29,6 +29,8 @@ pub enum Reason {
     Unavailable,
     /// An online change that the file does not have yet.
     Waiting,
+    /// It was changed since the user accepted it, and only that counts.
+    Review,
 }
 
 /// A note that counts instead of what the file says about its id.
@@ -343,7 +345,7 @@ fn isolated(note: Note<'_>, known: Note<'_>, is_explicit: &dyn Fn(&str, &Field) 
 }
 
 /// A note as a layer of its own, with what the header of its layer gives it.
-fn said_in_full(note: Note<'_>) -> String {
+pub fn said_in_full(note: Note<'_>) -> String {
     let mut changes = Vec::new();
     if !note.has(&Field::Model)
         && let Some(model) = note.model()

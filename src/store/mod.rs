@@ -12,6 +12,7 @@ mod journal;
 mod lines;
 mod place;
 mod schema;
+mod trust;
 
 use std::fs::{self, OpenOptions};
 use std::os::unix::ffi::OsStrExt as _;
@@ -30,6 +31,7 @@ pub use error::StoreError;
 pub use journal::{Archived, ChangeRow, ConflictRow, NewArchived, NewChange, NewConflict, Op, WhyGone};
 pub use lines::{LayerId, LayerRow, Stamp, VersionId, VersionRow};
 pub use place::StatePlace;
+pub use trust::{ReviewedRow, TrustRow};
 
 use schema::MIGRATIONS;
 

@@ -9,6 +9,7 @@ use crate::document::{Change, Document, EditError, Field, Note, Refusal};
 use crate::effective::id_of;
 use crate::files::{Expected, Found, WriteError, Wrote};
 use crate::reconcile::{Step, View, lacks_ids, renew_revision, steps};
+use crate::review::seen_online;
 use crate::store::{Hash, LayerId, StoreError, Tx, WhyGone};
 use crate::workspace::{LayerRef, WorkspaceError};
 
@@ -183,6 +184,7 @@ impl Session {
         seed: &str,
         rewrite: &mut impl FnMut(&Document) -> Result<Document, ChangeError>,
     ) -> Result<Changed, ChangeError> {
+        layer.trusted()?;
         // Notes keep what they are called, for whoever asked for one by that.
         let options = PassOptions { names: false, ..PassOptions::default() };
         let report = self.pass(std::slice::from_ref(layer), &options)?.pop();
@@ -256,6 +258,7 @@ impl Session {
             .write(|tx| {
                 let mut row = tx.layer_or_new(&self.root, &place)?;
                 self.record_online(tx, row.id, &changed, &batch)?;
+                accept(tx, layer, &before, &after, batch.at)?;
                 let pair = (from.clone(), after.clone());
                 let mut view = view_of(Some(&row));
                 view.wait(file, &head, &pair);
@@ -314,6 +317,7 @@ impl Session {
             let changed = steps(before, after, &old);
             add_version(tx, row.id, after, "online", &batch)?;
             self.record_online(tx, row.id, &changed, &batch)?;
+            accept(tx, layer, before, after, batch.at)?;
             let is_explicit = |id: &str, field: &Field| {
                 let has =
                     |document: &Document| document.note(id).is_some_and(|note| note.get(field).is_some());
@@ -336,6 +340,22 @@ impl Session {
         }
         Ok(())
     }
+}
+
+/// What is changed through us in a trusted repository has been seen.
+fn accept(
+    tx: &Tx<'_>,
+    layer: &LayerRef,
+    before: &Document,
+    after: &Document,
+    now: u64,
+) -> Result<(), StoreError> {
+    let (Some(grant), Some(path)) = (layer.trust.grant(), layer.inner_path()) else { return Ok(()) };
+    let reviewed = tx.reviewed(grant.id, path)?;
+    for row in seen_online(before, after, &reviewed) {
+        tx.put_reviewed(grant.id, path, &row, now)?;
+    }
+    Ok(())
 }
 
 /// A refusal of the document with the layer that it is about.

@@ -3,7 +3,8 @@
 
 use std::ffi::OsStr;
 use std::io::Write as _;
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::files::{Found, final_target};
@@ -20,6 +21,21 @@ pub(super) fn is_put_by_git(path: &Path, found: &Found<String>, before: &str) ->
         // An untracked file that is gone was not taken away by a checkout.
         Found::Absent => !is_at_head(&tree, &target) && has_blob(&tree, &target, before),
     }
+}
+
+/// What may be layers anywhere in a work tree, by their paths inside of it, in order: what git
+/// tracks, and what it would. Without git nothing is known.
+pub fn layer_paths(tree: &WorkTree) -> Vec<PathBuf> {
+    let mut list = git(tree, ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--"]);
+    // The meaning of stars is asked for here.
+    list.env("GIT_LITERAL_PATHSPECS", "0").stdout(Stdio::piped());
+    list.arg(":(glob)**/.harness/*.md");
+    let Ok(done) = list.output() else { return Vec::new() };
+    let names = done.stdout.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+    let mut paths: Vec<PathBuf> = names.map(|name| PathBuf::from(OsStr::from_bytes(name))).collect();
+    paths.sort();
+    paths.dedup();
+    paths
 }
 
 /// Whether HEAD has the file.

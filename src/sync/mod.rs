@@ -24,11 +24,13 @@ use crate::document::Document;
 use crate::files::{Expected, Found, Lock, LockError};
 use crate::merge::{Base, Loss, Why};
 use crate::mint::{MintError, fresh_id, now_millis};
+use crate::note::LayerKind;
 use crate::reconcile::{Facts, Held, Known, Seen, Settled, View, Writing, reconcile};
 use crate::store::{Hash, LayerRow, StatePlace, Store, StoreError, VersionId};
 use crate::workspace::{LayerRef, WorkTree, WorkspaceError};
 
 pub use change::{Author, ChangeError, Changed, change_layer, edit_error, find_note, rewrite_layer};
+pub use checkout::layer_paths;
 pub use journal::{Recalled, recall};
 pub use peek::{Peeked, Peeker};
 
@@ -276,7 +278,7 @@ impl Session {
     }
 
     /// Brings layers and store together. The layers are those of one work tree: only
-    /// between them are moves looked for.
+    /// between them are moves looked for. Layers that are not trusted are passed by.
     pub fn pass(
         &self,
         layers: &[LayerRef],
@@ -285,6 +287,9 @@ impl Session {
         let mut reports: Vec<LayerReport> = layers.iter().map(LayerReport::new).collect();
         let mut works = Vec::new();
         for (report, layer) in reports.iter_mut().zip(layers) {
+            if !layer.trust.is_trusted() {
+                continue;
+            }
             match self.look(layer, options)? {
                 Next::Known(view, waits) => (report.view, report.waits) = (view, waits),
                 Next::Unavailable(error) => report.error = Some(error),
@@ -549,7 +554,7 @@ fn arrivals(works: &mut [Work], store: &Store) -> Result<(), StoreError> {
                         || settled.steps.iter().any(|there| there.id == step.id && there.before.is_none())
                 })
             });
-            if let Some(to) = to.filter(|to| *to != from) {
+            if let Some(to) = to.filter(|to| *to != from && !is_from_others(work, &works[*to])) {
                 moves.push((from, to, step.id.clone()));
             }
         }
@@ -597,6 +602,16 @@ pub(super) fn isolate_returned(
         settled.view.arrive(&one.note, &one.text, &settled.document);
     }
     Ok(())
+}
+
+/// Whether others put into a repository what then stands there: a note that leaves the user's
+/// own layer meanwhile has not moved into it, whatever id they chose.
+fn is_from_others(from: &Work, to: &Work) -> bool {
+    let is_shared = |work: &Work| work.layer.kind == LayerKind::Repo;
+    let is_first = to.versions.is_empty();
+    is_shared(to)
+        && !is_shared(from)
+        && (to.by_git || is_first && checkout::is_put_by_git(&to.layer.path, &to.looked.found, ""))
 }
 
 fn base_note(line: &StoredLine<'_>, base: Base, id: &str) -> Result<Option<String>, StoreError> {

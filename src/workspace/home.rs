@@ -7,6 +7,7 @@ use super::error::Notice;
 use super::key::Project;
 use super::layer::{LayerRef, LayerState};
 use super::root::{PROJECTS_FOLDER, Root};
+use super::trust::Trust;
 use crate::files::{Found, ReadError, list_names};
 use crate::note::LayerKind;
 use crate::slug::is_key;
@@ -44,7 +45,15 @@ pub(crate) fn layer_stem(name: &str) -> Option<&str> {
 pub(crate) fn global(root: &Root) -> LayerRef {
     let path = root.global_path();
     let state = LayerState::of(&path);
-    LayerRef { path, kind: LayerKind::Global, project: None, precedence: 0, state, work_tree: None }
+    LayerRef {
+        path,
+        kind: LayerKind::Global,
+        project: None,
+        precedence: 0,
+        state,
+        trust: Trust::Own,
+        work_tree: None,
+    }
 }
 
 /// Those of pi's files that exist.
@@ -100,6 +109,7 @@ fn layer(path: PathBuf, project: &Project) -> LayerRef {
         kind: LayerKind::Home,
         project: Some(project.key.clone()),
         precedence: 0,
+        trust: Trust::Own,
         work_tree: None,
     }
 }

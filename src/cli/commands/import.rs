@@ -131,7 +131,11 @@ pub(crate) fn run(args: &ImportArgs, cx: &mut Context) -> Result<Exit, Failure> 
     }
     let (here, mut session) = if args.dry_run { stored::look(cx)? } else { stored::open(cx)? };
     session.author.reason = Some("import".to_owned());
-    let targets = Targets { here: &here, only: args.layer.map(|place| here.target(place)).transpose()? };
+    let target = |place: LayerArg, cx: &mut Context| {
+        if args.dry_run { here.target(place) } else { here.target_to_write(place, cx) }
+    };
+    let only = args.layer.map(|place| target(place, cx)).transpose()?;
+    let targets = Targets { here: &here, only };
     let forced = targets.only.as_ref().map(|layer| layer.project.clone());
     let files: Vec<File<'_>> =
         args.files.iter().map(|path| read(cx, path, forced.as_ref())).collect::<Result<_, _>>()?;

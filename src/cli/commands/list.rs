@@ -116,6 +116,7 @@ fn counts(one: &Judged<'_>) -> bool {
         | Standing::Pending
         | Standing::Orphan
         | Standing::Untrusted
+        | Standing::Unreviewed
         | Standing::Unparsed
         | Standing::Conflicted
         | Standing::Empty => true,
@@ -156,6 +157,7 @@ pub(crate) const fn word(standing: Standing) -> &'static str {
         Standing::Orphan => "orphan",
         Standing::OtherProject => "other project",
         Standing::Untrusted => "untrusted",
+        Standing::Unreviewed => "to review",
         Standing::Unparsed => "unparsed",
         Standing::Conflicted => "in conflict",
         Standing::Replaced => "replaced",

@@ -330,6 +330,9 @@ pub(crate) const fn differs(reason: Reason) -> (&'static str, &'static str) {
         Reason::Held => ("held", "the file does not have it any more; it counts as before"),
         Reason::Unavailable => ("unavailable", "the file cannot be read; it counts as before"),
         Reason::Waiting => ("waits", "changed online, not in the file yet"),
+        Reason::Review => {
+            ("to review", "changed since you accepted it; that version counts (`layers review`)")
+        }
     }
 }
 
