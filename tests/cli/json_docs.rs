@@ -92,7 +92,8 @@ fn history_prints_what_is_documented() {
         known.retain(|word| !values.contains(&word.as_str()));
         assert_eq!(found, known, "{command}: {printed}");
     };
-    let is = |command: &str, printed: &Value, values: &[&str]| in_section("History", command, printed, values);
+    let is =
+        |command: &str, printed: &Value, values: &[&str]| in_section("History", command, printed, values);
     let origins = ["offline", "online", "carried-over", "git", "export"];
     is("history --versions", &json(&scene, &["history", "--versions"]), &origins);
     is("diff", &json(&scene, &["diff", "1"]), &[]);
