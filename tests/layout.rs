@@ -27,7 +27,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("store", &["files"]),
     ("review", &["document", "effective", "note", "reconcile", "store"]),
     ("workspace", &["files", "note", "slug"]),
-    ("identity", &["files", "mint", "slug", "store", "workspace"]),
+    ("git", &["files", "workspace"]),
+    ("identity", &["files", "git", "mint", "slug", "store", "workspace"]),
     ("trust", &["files", "identity", "mint", "store", "workspace"]),
     (
         "sync",
@@ -35,6 +36,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "document",
             "effective",
             "files",
+            "git",
             "merge",
             "mint",
             "note",
@@ -44,13 +46,15 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "workspace",
         ],
     ),
+    ("travel", &["document", "git", "workspace"]),
     ("watch", &["files"]),
     ("reach", &["config", "document", "effective", "reconcile", "store", "sync", "workspace"]),
     ("audit", &["config", "effective", "note", "reach", "select", "store", "sync", "workspace"]),
+    ("doctor", &["document", "files", "git", "store", "watch", "workspace"]),
     ("cli", &ALL_BELOW_CLI),
 ];
 
-const ALL_BELOW_CLI: [&str; 24] = [
+const ALL_BELOW_CLI: [&str; 27] = [
     "text",
     "note",
     "slug",
@@ -69,12 +73,15 @@ const ALL_BELOW_CLI: [&str; 24] = [
     "store",
     "review",
     "workspace",
+    "git",
     "identity",
     "trust",
     "sync",
+    "travel",
     "watch",
     "reach",
     "audit",
+    "doctor",
 ];
 
 /// Modules that only compute: the same input gives the same output, on any machine.
