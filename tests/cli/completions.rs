@@ -27,6 +27,6 @@ fn shells_that_ask_get_ids_models_and_projects() {
 fn a_manual_page_for_each_command() {
     let scene = Scene::new();
     scene.run(&["man"]).ends(0).prints(".TH layers 1");
-    scene.run(&["man", "--out", "man"]).ends(0).says("wrote 29 pages");
+    scene.run(&["man", "--out", "man"]).ends(0).says("wrote 31 pages");
     assert!(scene.read("app/man/layers-render.1").contains(".TH layers-render 1"));
 }
