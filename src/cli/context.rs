@@ -12,7 +12,7 @@ use crate::identity::{Claims, Purpose};
 use crate::note::LayerKind;
 use crate::reach::Reach;
 use crate::store::StatePlace;
-use crate::sync::{Author, Session, SyncError};
+use crate::sync::{Author, Heard, Session, SyncError};
 use crate::trust::Trusts;
 use crate::workspace::{Env, LayerRef, Root, Workspace, WorkspaceError};
 
@@ -32,6 +32,8 @@ pub(crate) struct Context {
     pub(crate) config_warnings: Vec<String>,
     /// What the command is about to do; see [`Context::will_write`].
     pub(crate) purpose: Purpose,
+    /// What was found in layers on the way to what the command is about.
+    pub(crate) heard: Heard,
 }
 
 /// Where we are and what holds here.
@@ -43,7 +45,14 @@ pub(crate) struct Here {
 impl Context {
     pub(crate) fn new(globals: Globals) -> Self {
         let out = Output::new(globals.color, globals.quiet, globals.verbose);
-        Self { globals, out, exit: Exit::Done, config_warnings: Vec::new(), purpose: Purpose::Read }
+        Self {
+            globals,
+            out,
+            exit: Exit::Done,
+            config_warnings: Vec::new(),
+            purpose: Purpose::Read,
+            heard: Heard::default(),
+        }
     }
 
     /// The model asked for, by option or environment; none if empty.
@@ -230,9 +239,17 @@ impl Here {
         target(&self.workspace, place)
     }
 
+    /// As [`Self::session`], for those who only look.
+    pub(crate) fn look(&self, cx: &Context) -> Result<Session, Failure> {
+        let patience = Duration::from_millis(self.config.layers.lock_timeout_ms);
+        let place = StatePlace::from_process()?;
+        Ok(Session::to_look(&self.workspace.root.path, &place, patience, cx.author())?)
+    }
+
     /// The right to write below the root, for as long as it is held.
     pub(crate) fn session(&self, cx: &mut Context) -> Result<Session, Failure> {
-        let session = session(&self.workspace.root, &self.config, cx.author())?;
+        let mut session = session(&self.workspace.root, &self.config, cx.author())?;
+        session.heard = cx.heard.clone();
         cx.tell_set_aside(session.store().set_aside());
         Ok(session)
     }

@@ -231,6 +231,9 @@ impl From<StoreError> for Failure {
             StoreError::Corrupt { .. } => {
                 "the next command that writes sets it aside and builds it anew from the layers"
             }
+            StoreError::Foreign { .. } => {
+                "set $LAYERS_STATE to another folder, or put that file somewhere else"
+            }
             StoreError::Io { .. } | StoreError::Sql { .. } => {
                 "make room or rights there, or set $LAYERS_STATE to another folder"
             }
@@ -283,6 +286,8 @@ impl From<ChangeError> for Failure {
                 }
                 failure
             }
+            ChangeError::Unrecorded { .. } => Self::new(Exit::Broken, &error)
+                .help("it counts all the same, only its history is lost; make room for the store, then `layers sync`"),
             ChangeError::NoSuchNote { .. } => Self::new(Exit::Findings, &error),
             ChangeError::Moved { .. } => Self::refused(&error),
             ChangeError::Ambiguous { .. } => Self::refused(&error)

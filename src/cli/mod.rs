@@ -57,6 +57,7 @@ fn run_command(args: &[OsString]) -> Exit {
         context.out.flush()?;
         Ok(exit)
     });
+    commands::sync::tell_heard(&mut context);
     match done {
         Ok(exit) => exit.max(context.exit),
         Err(failure) => {

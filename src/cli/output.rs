@@ -160,6 +160,13 @@ impl Output {
         let _ = writeln!(self.err, "{text}");
     }
 
+    /// How many columns the terminal has that data goes to; none in pipes.
+    #[expect(clippy::unused_self, reason = "it is this output's terminal")]
+    pub(crate) fn columns(&self) -> Option<usize> {
+        let (width, _) = terminal_size::terminal_size_of(io::stdout())?;
+        Some(width.0.into())
+    }
+
     /// Asks a person; the answer in lower case. Only where there is one.
     pub(crate) fn ask(&mut self, question: &str) -> Result<String, Failure> {
         let _ = self.out.flush();
@@ -168,13 +175,6 @@ impl Output {
         let mut answer = String::new();
         io::stdin().read_line(&mut answer)?;
         Ok(answer.trim().to_lowercase())
-    }
-
-    /// How many columns the terminal has that data goes to; none in pipes.
-    #[expect(clippy::unused_self, reason = "it is this output's terminal")]
-    pub(crate) fn columns(&self) -> Option<usize> {
-        let (width, _) = terminal_size::terminal_size_of(io::stdout())?;
-        Some(width.0.into())
     }
 
     /// Whether a person is in front of it.

@@ -56,6 +56,14 @@ pub(crate) fn open(cx: &mut Context) -> Result<(Here, Session), Failure> {
     Ok((here, session))
 }
 
+/// As [`open`], for those who only look: nothing is made, and nothing is to be written.
+pub(crate) fn look(cx: &mut Context) -> Result<(Here, Session), Failure> {
+    let mut here = cx.here()?;
+    let session = here.look(cx)?;
+    here.workspace.take_in(|path| session.knows(path));
+    Ok((here, session))
+}
+
 /// All layers below the root: those in reach, and those of all other projects.
 pub(crate) fn home_layers(workspace: &Workspace) -> Result<Vec<LayerRef>, Failure> {
     let in_reach = workspace.layers.iter().filter(|layer| layer.kind != LayerKind::Repo);

@@ -6,6 +6,7 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
 use super::error::{Action, On as _, ReadError};
+use super::fault::read_fault;
 
 /// What a path holds, where that is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,7 +94,8 @@ fn try_read(path: &Path) -> Result<Vec<u8>, Obstacle> {
     }
     let mut bytes = Vec::new();
     // More than its size: it may grow meanwhile, and sizes of made-up files say nothing.
-    let read = File::open(path).and_then(|file| file.take(MAX_SIZE + 1).read_to_end(&mut bytes));
+    let opened = read_fault(path).and_then(|()| File::open(path));
+    let read = opened.and_then(|file| file.take(MAX_SIZE + 1).read_to_end(&mut bytes));
     read.map_err(unless_missing)?;
     if bytes.len() as u64 > MAX_SIZE {
         let mebibytes = MAX_SIZE >> 20;

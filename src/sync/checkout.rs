@@ -26,11 +26,10 @@ pub(super) fn is_put_by_git(path: &Path, found: &Found<String>, before: &str) ->
 /// What may be layers anywhere in a work tree, by their paths inside of it, in order: what git
 /// tracks, and what it would. Without git nothing is known.
 pub fn layer_paths(tree: &WorkTree) -> Vec<PathBuf> {
-    let list =
-        ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", ":(glob)**/.harness/*.md"];
-    let mut list = git(tree, list);
-    // Here a star is one.
+    let mut list = git(tree, ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--"]);
+    // The meaning of stars is asked for here.
     list.env("GIT_LITERAL_PATHSPECS", "0").stdout(Stdio::piped());
+    list.arg(":(glob)**/.harness/*.md");
     let Ok(done) = list.output() else { return Vec::new() };
     let names = done.stdout.split(|byte| *byte == 0).filter(|name| !name.is_empty());
     let mut paths: Vec<PathBuf> = names.map(|name| PathBuf::from(OsStr::from_bytes(name))).collect();

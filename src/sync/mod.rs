@@ -14,8 +14,10 @@ mod look;
 mod marks;
 mod peek;
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::Duration;
 
 use crate::document::Document;
@@ -32,6 +34,7 @@ pub use checkout::layer_paths;
 pub use journal::{Recalled, recall};
 pub use peek::{Peeked, Peeker};
 
+use journal::Batch;
 use line::StoredLine;
 pub use look::place_of;
 
@@ -158,6 +161,24 @@ impl LayerReport {
     }
 }
 
+/// What passes found that were made only so that something else could be done. Whoever does
+/// that is not asked to look at it; it is kept for the one who talks to people.
+#[derive(Clone, Debug, Default)]
+pub struct Heard(Rc<RefCell<Vec<LayerReport>>>);
+
+impl Heard {
+    fn hear(&self, report: LayerReport) {
+        if report.is_news || report.error.is_some() {
+            self.0.borrow_mut().push(report);
+        }
+    }
+
+    /// All of it, once.
+    pub fn take(&self) -> Vec<LayerReport> {
+        self.0.take()
+    }
+}
+
 /// The right to write below one root, with the store open.
 #[derive(Debug)]
 pub struct Session {
@@ -166,7 +187,11 @@ pub struct Session {
     marks: Marks,
     /// Who changes notes online through it.
     pub author: Author,
-    _lock: Lock,
+    /// What passes by the way found.
+    pub heard: Heard,
+    /// What is changed online through it is one batch.
+    batch: Batch,
+    _lock: Option<Lock>,
 }
 
 /// A layer on its way through a pass.
@@ -202,8 +227,39 @@ impl Session {
     ) -> Result<Self, SyncError> {
         let lock = Lock::acquire(root, patience)?;
         let store = Store::open(place, now_millis())?;
+        Self::of(root, place, store, Some(lock), author)
+    }
+
+    /// To look, and to pass without writing: makes neither root nor store.
+    pub fn to_look(
+        root: &Path,
+        place: &StatePlace,
+        patience: Duration,
+        author: Author,
+    ) -> Result<Self, SyncError> {
+        // Where there is no root, nobody writes.
+        let lock = root.is_dir().then(|| Lock::acquire(root, patience)).transpose()?;
+        let store = Store::open_existing(place)?.map_or_else(|| Store::empty(place), Ok)?;
+        Self::of(root, place, store, lock, author)
+    }
+
+    fn of(
+        root: &Path,
+        place: &StatePlace,
+        store: Store,
+        lock: Option<Lock>,
+        author: Author,
+    ) -> Result<Self, SyncError> {
         let root = std::fs::canonicalize(root).unwrap_or_else(|_| root.to_owned());
-        Ok(Self { store, root, marks: Marks::in_folder(place.folder()), author, _lock: lock })
+        Ok(Self {
+            store,
+            root,
+            marks: Marks::in_folder(place.folder()),
+            author,
+            heard: Heard::default(),
+            batch: Batch::new()?,
+            _lock: lock,
+        })
     }
 
     /// The store.
@@ -261,6 +317,14 @@ impl Session {
         Ok(reports)
     }
 
+    /// A pass before something else is done; what it found is [`Self::heard`].
+    pub fn catch_up(&self, layers: &[LayerRef]) -> Result<(), SyncError> {
+        for report in self.pass(layers, &PassOptions::default())? {
+            self.heard.hear(report);
+        }
+        Ok(())
+    }
+
     /// Reads a layer unless its stat says that it is known.
     fn look(&self, layer: &LayerRef, options: &PassOptions<'_>) -> Result<Next, SyncError> {
         let place = place_of(&layer.path);
@@ -286,6 +350,9 @@ impl Session {
             Found::Absent => Document::parse(""),
         };
         if row.is_none() && looked.found == Found::Absent {
+            if !options.dry_run {
+                self.marks.put_never(&self.root, &place);
+            }
             return Ok(Next::Known(View::default(), None));
         }
         let work = Work {
@@ -325,7 +392,7 @@ impl Session {
                 work.by_git = decided.by_git;
                 work.is_news = decided.is_news;
                 work.versions = decided.versions;
-                work.waits = decided.waits;
+                work.waits = decided.blocked;
             }
         }
         arrivals(works, &self.store)?;
@@ -333,6 +400,9 @@ impl Session {
             let work = &mut works[at];
             if let (Some(settled), Some(row)) = (&mut work.settled, &work.row) {
                 isolate_returned(settled, &self.store, row)?;
+            }
+            if let Some(settled) = &work.settled {
+                work.waits = waits(settled, work.waits.take());
             }
         }
         Ok(())
@@ -387,15 +457,6 @@ impl Session {
         };
         let settled = reconcile(seen, &known, &facts, &mut mint)?;
         minted?;
-        let waits = if settled.is_conflicted {
-            Some(Waits::Conflict)
-        } else if let Some(held) = settled.view.held {
-            Some(Waits::Held(held))
-        } else if settled.waiting.is_some() || blocked == Some(Waits::Unwritable) {
-            Some(blocked.unwrap_or(Waits::Unreadable))
-        } else {
-            None
-        };
         let versions = line.rows.iter().map(|row| row.id).collect();
         let same = |one: Option<&(Document, Document)>, other: Option<&(Document, Document)>| {
             one.map(|(from, to)| (from.source(), to.source()))
@@ -405,7 +466,7 @@ impl Session {
             || settled.document.source() != work.file.source()
             || settled.view != view
             || !same(settled.waiting.as_ref(), waiting.as_ref());
-        Ok(Some(Decided { settled, by_git, is_news, versions, waits }))
+        Ok(Some(Decided { settled, by_git, is_news, versions, blocked }))
     }
 }
 
@@ -426,7 +487,7 @@ fn write_files(works: &mut [Work]) -> bool {
             Err(WorkspaceError::Write(crate::files::WriteError::Changed { .. })) => {
                 // Somebody saved it in between: begin anew with what it holds now.
                 is_done = false;
-                work.settled = None;
+                (work.settled, work.waits) = (None, None);
                 match Looked::at(&work.layer) {
                     Ok(looked) => {
                         work.file = match &looked.found {
@@ -455,7 +516,20 @@ struct Decided {
     by_git: bool,
     is_news: bool,
     versions: Vec<VersionId>,
-    waits: Option<Waits>,
+    blocked: Option<Waits>,
+}
+
+/// Why a file does not get what it lacks, where something keeps it from being written.
+fn waits(settled: &Settled, blocked: Option<Waits>) -> Option<Waits> {
+    if settled.is_conflicted {
+        Some(Waits::Conflict)
+    } else if let Some(held) = settled.view.held {
+        Some(Waits::Held(held))
+    } else if settled.waiting.is_some() || blocked == Some(Waits::Unwritable) {
+        Some(blocked.unwrap_or(Waits::Unreadable))
+    } else {
+        None
+    }
 }
 
 /// What becomes of a layer after the first look.

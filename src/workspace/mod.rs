@@ -81,6 +81,8 @@ pub struct Workspace {
     /// Where repo layers of the project would be and are not, outer first; see
     /// [`Workspace::take_in`].
     absent: Vec<PathBuf>,
+    /// Likewise the home layers that would be read beside the one that is written.
+    absent_home: Vec<LayerRef>,
 }
 
 impl Workspace {
@@ -141,19 +143,25 @@ impl Workspace {
         others.extend(home::present(&root, &project.foreign_names));
         notices.extend(notice);
         home::layers_of(&root, &project, &mut layers, &mut notices);
+        let absent_home = home::absent_layers(&root, &project, &layers);
         // A name that is doubtful for one directory may be this very project's by another.
         others.retain(|other| layers.iter().all(|layer| layer.path != *other));
         for (precedence, layer) in layers.iter_mut().enumerate() {
             layer.precedence = precedence;
         }
-        Ok(Self { root, project, layers, others, notices, trust, absent })
+        Ok(Self { root, project, layers, others, notices, trust, absent, absent_home })
     }
 
-    /// Takes in the repo layers whose files are gone, where somebody knows that there was
-    /// one: that a file disappeared can only be told of a layer in reach.
+    /// Takes in the layers whose files are gone, where somebody knows that there was one:
+    /// that a file disappeared can only be told of a layer in reach.
     pub fn take_in(&mut self, is_known: impl Fn(&Path) -> bool) {
-        let Some(tree) = &self.project.work_tree else { return };
-        for path in std::mem::take(&mut self.absent).into_iter().filter(|path| is_known(path)) {
+        let gone = std::mem::take(&mut self.absent_home).into_iter().filter(|layer| is_known(&layer.path));
+        // The last one is that which is written.
+        let last = self.layers.len().saturating_sub(1);
+        self.layers.splice(last..last, gone);
+        let tree = self.project.work_tree.as_ref();
+        let absent = std::mem::take(&mut self.absent).into_iter().filter(|path| is_known(path));
+        for (path, tree) in absent.filter_map(|path| Some((path, tree?))) {
             let layer = repo::layer(path, &self.project.label, (tree, &self.trust), None);
             // By depth, which is by length for folders on one way, behind the global layer.
             let is_before = |other: &LayerRef| match other.kind {

@@ -6,12 +6,14 @@
     reason = "in a test a panic is the report, and what is printed is shown with it"
 )]
 
+mod by_the_way;
 mod cases;
 mod check;
 mod checkouts;
 mod completions;
 mod conflict_markers;
 mod copies;
+mod damaged_store;
 mod doctor;
 mod editing;
 mod editors;
@@ -24,10 +26,13 @@ mod identity;
 mod importing;
 mod init;
 mod isolation_keys;
+mod json_docs;
 mod listing;
 mod machines;
+mod many_writers;
 mod moving;
 mod nobody_to_ask;
+mod older_stores;
 mod pi;
 mod pi_saves;
 mod pipes;

@@ -60,6 +60,10 @@ fn put_away(ids: &[String], cx: &mut Context) -> Result<Exit, Failure> {
                 return Err(Failure::refused(format_args!("{id} has no id of its own yet"))
                     .help("`layers sync` gives it one"));
             }
+            if one.note.note.protected() {
+                return Err(Failure::refused(format_args!("{id} is protected"))
+                    .help(format_args!("`layers edit {id} --set protected=` takes the mark away first")));
+            }
             found.push((id.clone(), reach.layers[one.note.layer].layer.clone()));
         }
     }
@@ -80,7 +84,7 @@ fn put_away(ids: &[String], cx: &mut Context) -> Result<Exit, Failure> {
 }
 
 fn list(args: &ArchiveArgs, cx: &mut Context) -> Result<Exit, Failure> {
-    let (here, session) = stored::open(cx)?;
+    let (here, session) = stored::look(cx)?;
     let known = stored::known_layers(&here, &session)?;
     let mut found: Vec<(String, Archived)> = Vec::new();
     for (layer, row) in &known {

@@ -83,8 +83,9 @@ pub(crate) fn run(args: &MoveArgs, cx: &mut Context) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     let mut session = here.session(cx)?;
-    session.author.moving = Some(before);
     let id = fresh_id()?;
+    // A note without an id goes by one name and comes by another.
+    session.author.moving = [&args.id, &id].map(|id| (id.clone(), before.clone())).into();
     let (id, inserted) = put(&here, &session, &args.id, owner, id, &source, &target)?;
     let removed = change_layer(&session, &source, "", |document| {
         let note = find_note(&source, document, &args.id)?;
