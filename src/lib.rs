@@ -91,6 +91,7 @@ pub mod note;
 pub mod reach;
 pub mod reconcile;
 pub mod render;
+pub mod secret;
 pub mod select;
 pub mod slug;
 pub mod store;
