@@ -159,6 +159,10 @@ pub(super) fn at_sign(text: &str, at: usize, found: &mut Vec<Secret>) {
         .rposition(|byte| !(byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b' ' | b'.')))
         .map_or(0, |at| at + 1);
     let mut start = start.max(before.len().saturating_sub(40));
+    // Behind a `\n` of two characters.
+    if start > 0 && bytes[start - 1] == b'\\' && matches!(bytes[start..], [b'n' | b'r' | b't', ..]) {
+        start += 1;
+    }
     while !before.is_char_boundary(start) {
         start += 1;
     }

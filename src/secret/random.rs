@@ -42,8 +42,8 @@ pub(super) fn is_stand_in(text: &str) -> bool {
 /// Whether a text of a known alphabet was drawn at random: it has as many different
 /// characters as that takes, and is no stand-in.
 pub(super) fn is_random(text: &str) -> bool {
-    distinct(text) >= (text.len() / 3).clamp(5, 10)
-        && entropy(text) >= 2.8
+    distinct(text) >= (text.len() / 3).clamp(5, 8)
+        && entropy(text) >= 2.5
         && !is_stand_in(text)
         && !is_ladder(text)
 }
@@ -75,9 +75,9 @@ fn entropy(text: &str) -> f64 {
 
 /// Whether most of a text only counts up or down, as `0123456789` does.
 fn is_ladder(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    let steps = bytes.windows(2).filter(|pair| pair[0].abs_diff(pair[1]) == 1).count();
-    steps * 2 > bytes.len()
+    let step = |pair: &[u8]| i16::from(pair[1]) - i16::from(pair[0]);
+    let goes_on = |three: &&[u8]| step(three).abs() == 1 && step(three) == step(&three[1..]);
+    text.as_bytes().windows(3).filter(goes_on).count() * 2 > text.len()
 }
 
 /// Whether a value that is called a token or a key looks like one: long, of letters and
