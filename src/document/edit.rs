@@ -1,7 +1,7 @@
 //! Changing a layer: changes become splices, the result is parsed again and must read
 //! as intended, else nothing is changed and the refusal says why.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use crate::note::Kind;
@@ -135,7 +135,7 @@ pub(super) struct Wanted {
 pub(super) struct Plan {
     splices: Vec<Splice>,
     pub(super) wanted: BTreeMap<usize, Wanted>,
-    pub(super) removed: Vec<usize>,
+    pub(super) removed: BTreeSet<usize>,
     /// New notes with their offset, in the order given.
     pub(super) inserted: Vec<(usize, Form, NewNote)>,
     /// Headings that come with new sections.
@@ -229,7 +229,7 @@ impl Document {
             Change::Remove { note, with_section } => {
                 find(*note)?;
                 plan.splices.extend(self.removal(*note, *with_section).into_iter().map(Splice::remove));
-                plan.removed.push(*note);
+                plan.removed.insert(*note);
                 plan.may_lose_prose |= *with_section;
             }
             Change::Insert { note, form, place } => self.plan_insert(note.clone(), *form, *place, plan)?,
@@ -256,7 +256,7 @@ impl Document {
         let kept = text.strip_suffix('\n').map_or(text, |text| text.strip_suffix('\r').unwrap_or(text));
         let span = Span::new(only.start, only.start + kept.len());
         plan.splices.push(Splice::replace(span, with.spell(found.form(), self.eol_at(only.start))));
-        plan.removed.push(found.index());
+        plan.removed.insert(found.index());
         plan.inserted.push((only.start, found.form(), with.clone()));
         Ok(())
     }
@@ -265,7 +265,7 @@ impl Document {
         let form = found.form();
         let insertion = self.insertion(&moved, form, place);
         plan.splices.extend(self.removal(found.index(), false).into_iter().map(Splice::remove));
-        plan.removed.push(found.index());
+        plan.removed.insert(found.index());
         plan.new_prose.extend(insertion.prose);
         plan.splices.push(Splice::insert(insertion.offset, insertion.text));
         plan.inserted.push((insertion.offset, form, moved));

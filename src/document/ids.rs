@@ -45,6 +45,11 @@ impl Ids {
             .map(|(_, index)| *index as usize)
     }
 
+    /// Whether that many notes have an id each and none has that of another.
+    pub(super) fn are_distinct(&self, notes: usize) -> bool {
+        self.sorted.len() == notes && self.sorted.windows(2).all(|pair| pair[0].0 != pair[1].0)
+    }
+
     /// The indexes that share a hash with an earlier note, each with all earlier ones.
     pub(super) fn repeated(&self) -> impl Iterator<Item = (usize, impl Iterator<Item = usize>)> {
         let sorted = &self.sorted;

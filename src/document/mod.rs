@@ -142,6 +142,12 @@ impl Document {
         notes.find(|note| note.id() == Some(id))
     }
 
+    /// Whether each note has an id and no other note has the same. Quick; of layers where it
+    /// is so it may say no, by an accident of hashing.
+    pub(crate) fn has_distinct_ids(&self) -> bool {
+        self.ids.are_distinct(self.notes.len())
+    }
+
     /// The text of a key of the layer header.
     pub fn header_field(&self, key: &str) -> Option<&str> {
         let header = self.header.as_ref()?;

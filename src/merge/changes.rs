@@ -45,12 +45,19 @@ impl<'a> ChangeSet<'a> {
         }
         let (before, after) = (Notes::of(from), Notes::of(to));
         let mut notes = Vec::new();
+        let mut is_met = vec![false; from.notes().len()];
+        let mut next = 0;
         for note in to.notes() {
             let id = id_of(note);
-            if after.first(&id).is_none_or(|first| first.index() != note.index()) {
+            if !after.is_first(note, &id) {
                 continue; // a copy
             }
-            match before.first(&id) {
+            let old = before.first_or_at(&id, next);
+            if let Some(old) = old {
+                is_met[old.index()] = true;
+                next = old.index() + 1;
+            }
+            match old {
                 None if note.state() == State::Good => {
                     notes.push((id.into_owned(), NoteChange::Added(NewNote::of(note))));
                 }
@@ -68,11 +75,10 @@ impl<'a> ChangeSet<'a> {
                 _ => {}
             }
         }
-        for note in from.notes() {
+        for note in from.notes().filter(|note| !is_met[note.index()]) {
             let id = id_of(note);
-            let is_first = before.first(&id).is_some_and(|first| first.index() == note.index());
             let is_present = after.first(&id).is_some() || note.id().is_some_and(|id| !to.is_absent(id));
-            if is_first && !is_present && note.state() == State::Good {
+            if before.is_first(note, &id) && !is_present && note.state() == State::Good {
                 notes.push((id.into_owned(), NoteChange::Removed(NewNote::of(note))));
             }
         }
@@ -114,15 +120,32 @@ pub(super) struct Notes<'a> {
     document: &'a Document,
     /// Those without an id, by what they are called.
     unnamed: HashMap<String, Note<'a>>,
+    /// No note lacks an id or shares one: any note with an id is the first.
+    is_distinct: bool,
 }
 
 impl<'a> Notes<'a> {
     pub(super) fn of(document: &'a Document) -> Self {
         let mut unnamed = HashMap::new();
-        for note in document.notes().filter(|note| note.id().is_none()) {
-            unnamed.entry(id_of(note).into_owned()).or_insert(note);
+        let is_distinct = document.has_distinct_ids();
+        if !is_distinct {
+            for note in document.notes().filter(|note| note.id().is_none()) {
+                unnamed.entry(id_of(note).into_owned()).or_insert(note);
+            }
         }
-        Self { document, unnamed }
+        Self { document, unnamed, is_distinct }
+    }
+
+    /// Whether no earlier note of this layer is called so.
+    fn is_first(&self, note: Note<'_>, id: &str) -> bool {
+        self.is_distinct || self.first(id).is_some_and(|first| first.index() == note.index())
+    }
+
+    /// As [`Self::first`], with a guess where it stands: most notes of two versions come
+    /// in the same order.
+    fn first_or_at(&self, id: &str, guess: usize) -> Option<Note<'a>> {
+        let is_it = |note: &Note<'_>| self.is_distinct && note.id() == Some(id);
+        self.document.note_at(guess).filter(is_it).or_else(|| self.first(id))
     }
 
     pub(super) fn first(&self, id: &str) -> Option<Note<'a>> {
