@@ -216,6 +216,8 @@ fn what_is_none_is_left_alone() {
         "primary key: user_id_v2, foreign_key: account_id_v2",
         "[masked: GitHub token]",
         "password: [masked: password]",
+        "Password for the box: [masked: password #1f0c93aa]",
+        "[masked: Slack token #1f0c93aa] and [masked: token #77a0b1c2]",
     ];
     for text in clean {
         let kinds: Vec<_> = find(text).iter().map(|secret| secret.kind).collect();

@@ -2,6 +2,7 @@
 //! `Authorization: Bearer …`, "Password for the test box: …".
 
 use super::Secret;
+use super::mask::OPEN;
 use super::random::{is_key_like, is_password_like};
 
 /// What a name says its value is.
@@ -226,6 +227,9 @@ pub(super) fn at_word(text: &str, at: usize, found: &mut Vec<Secret>) {
     let rest = &text[at..];
     let is_at = |word: &str| rest.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
     let Some((word, named)) = SPOKEN.into_iter().find(|(word, _)| is_at(word)) else { return };
+    if is_name_of_masked(&text[..at]) {
+        return;
+    }
     let behind = at + word.len();
     let rest = &text[behind..];
     if !rest.starts_with(' ') {
@@ -243,6 +247,11 @@ pub(super) fn at_word(text: &str, at: usize, found: &mut Vec<Secret>) {
             value(text, behind + is + word.len(), named, found);
         }
     }
+}
+
+/// Whether a text ends within what stands in the place of a credential.
+fn is_name_of_masked(before: &str) -> bool {
+    before.rfind(OPEN).is_some_and(|open| !before[open..].contains([']', '\n']))
 }
 
 /// What may still be about the word: up to the end of its sentence or line, 80 bytes at most.

@@ -4,6 +4,9 @@ use std::borrow::Cow;
 
 use super::{Secret, find};
 
+/// The beginning of what stands for a credential.
+pub(super) const OPEN: &str = "[masked: ";
+
 /// The text with a name in the place of each credential: for prompts and for people.
 /// Doing it twice changes nothing.
 pub fn mask(text: &str) -> Cow<'_, str> {
@@ -11,7 +14,7 @@ pub fn mask(text: &str) -> Cow<'_, str> {
     if found.is_empty() {
         return Cow::Borrowed(text);
     }
-    Cow::Owned(replaced(text, &found, |secret| format!("[masked: {}]", secret.kind)))
+    Cow::Owned(replaced(text, &found, |secret| format!("{OPEN}{}]", secret.kind)))
 }
 
 /// As [`mask`], for a value that stands under a key of its own, as in JSON.
@@ -22,7 +25,7 @@ pub fn mask_value<'t>(key: &str, value: &'t str) -> Cow<'t, str> {
     }
     let sentence = format!("{key}: {value}");
     match find(&sentence)[..] {
-        [secret] => Cow::Owned(format!("[masked: {}]", secret.kind)),
+        [secret] => Cow::Owned(format!("{OPEN}{}]", secret.kind)),
         _ => masked,
     }
 }

@@ -7,10 +7,7 @@ use std::fmt;
 use sha2::{Digest as _, Sha256};
 
 use super::find;
-use super::mask::replaced;
-
-/// The beginning of what stands for a credential.
-const OPEN: &str = "[masked: ";
+use super::mask::{OPEN, replaced};
 
 /// The text with a name in the place of each credential, and beside it eight hex digits of
 /// its SHA-256, so that two of one kind are told apart: `[masked: GitHub token #1f0c93aa]`.

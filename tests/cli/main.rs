@@ -12,6 +12,7 @@ mod checkouts;
 mod completions;
 mod conflict_markers;
 mod copies;
+mod credentials;
 mod editing;
 mod editors;
 mod export;
