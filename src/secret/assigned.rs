@@ -155,6 +155,9 @@ pub(super) fn at_sign(text: &str, at: usize, found: &mut Vec<Secret>) {
         return;
     }
     let before = &text[..end];
+    if !may_be_named(&bytes[..end]) {
+        return;
+    }
     let start = before
         .bytes()
         .rposition(|byte| !(byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b' ' | b'.')))
@@ -197,6 +200,17 @@ fn may_end(before: &[u8]) -> bool {
     )
 }
 
+/// Whether a name ends with the last word of one, whatever stands before it.
+fn may_be_named(before: &[u8]) -> bool {
+    let number = before.iter().rev().take_while(|byte| byte.is_ascii_digit() || **byte == b'_').count();
+    let before = &before[..before.len() - number];
+    let ends = |word: &str| {
+        before.len() >= word.len()
+            && before[before.len() - word.len()..].eq_ignore_ascii_case(word.as_bytes())
+    };
+    ends("key") || ends("keys") || LAST.iter().any(|(word, _)| ends(word))
+}
+
 /// The words that a sentence about a credential begins with, in lower case.
 const SPOKEN: [(&str, Named); 12] = [
     ("password", Named::Password),
@@ -213,12 +227,11 @@ const SPOKEN: [(&str, Named); 12] = [
     ("basic", Named::Credential),
 ];
 
-/// Whether a sentence about a credential may begin with these two bytes.
-pub(super) const fn may_begin(first: u8, second: u8) -> bool {
-    matches!(
-        (first | 0x20, second | 0x20),
-        (b'p' | b'k' | b'b', b'a' | b'e') | (b't', b'o') | (b's', b'e') | (b'c', b'r') | (b'a', b'p' | b'c')
-    )
+/// Whether a sentence about a credential may begin with these bytes.
+pub(super) fn may_begin(word: &[u8]) -> bool {
+    let [a, b, c, d, ..] = *word else { return false };
+    let lower = [a | 0x20, b | 0x20, c | 0x20, d | 0x20];
+    matches!(&lower, b"pass" | b"kenn" | b"toke" | b"secr" | b"cred" | b"api " | b"acce" | b"bear" | b"basi")
 }
 
 /// Reads a sentence that may begin at `at`: "password for the test box: …", "the token is

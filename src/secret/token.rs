@@ -230,6 +230,41 @@ const PAIRS: [u64; 1024] = {
     pairs
 };
 
+/// No shape.
+const NONE: u8 = u8::MAX;
+
+/// The first shape of each pair of bytes, and behind each shape the next one, in the order
+/// of the table.
+const CHAINS: ([u8; 256], [u8; SHAPES.len()]) = {
+    assert!(SHAPES.len() < NONE as usize);
+    let (mut first, mut next) = ([NONE; 256], [NONE; SHAPES.len()]);
+    let mut at = SHAPES.len();
+    while at > 0 {
+        at -= 1;
+        let prefix = SHAPES[at].prefix.as_bytes();
+        let chain = chain(prefix[0], prefix[1]);
+        next[at] = first[chain];
+        #[expect(clippy::cast_possible_truncation, reason = "below NONE")]
+        let here = at as u8;
+        first[chain] = here;
+    }
+    (first, next)
+};
+
+const fn chain(first: u8, second: u8) -> usize {
+    (first.wrapping_mul(31) ^ second) as usize
+}
+
+/// The shapes that begin with these two bytes, and a few others.
+fn beginning(first: u8, second: u8) -> impl Iterator<Item = &'static Shape> {
+    let mut at = CHAINS.0[chain(first, second)];
+    std::iter::from_fn(move || {
+        let shape = SHAPES.get(usize::from(at))?;
+        at = CHAINS.1[usize::from(at)];
+        Some(shape)
+    })
+}
+
 /// Whether a token may begin with these two bytes.
 pub(super) fn may_begin(first: u8, second: u8) -> bool {
     let pair = (usize::from(first) << 8) | usize::from(second);
@@ -245,7 +280,7 @@ pub(super) fn read(text: &str, at: usize, found: &mut Vec<Secret>) {
         telegram(text, at, found);
         return;
     }
-    for shape in SHAPES {
+    for shape in beginning(rest[0], rest[1]) {
         let Some(body) = rest.strip_prefix(shape.prefix.as_bytes()) else { continue };
         let mut length = body.iter().take_while(|byte| shape.of.has(**byte)).count();
         // The full stop of a sentence is none of the token.

@@ -64,7 +64,7 @@ fn word(text: &str, at: usize, found: &mut Vec<Secret>) {
     if bytes[at] == b'B' && second == b'E' {
         key_block::read(text, at, found);
     }
-    if assigned::may_begin(bytes[at], second) {
+    if assigned::may_begin(&bytes[at..]) {
         assigned::at_word(text, at, found);
     }
 }
