@@ -214,6 +214,8 @@ fn what_is_none_is_left_alone() {
         "basic_auth_v2_handler and pass_through_mode_3",
         "The key is `shift-ctrl-f12`.",
         "primary key: user_id_v2, foreign_key: account_id_v2",
+        "NextToken: U2FsdGVkX1UprCPzxVbkDeHikDXbDxfgJZ1w2RG1",
+        "--client-request-token a8ca07e4-61ec-4399-99f4-19853801bcd5",
         "[masked: GitHub token]",
         "password: [masked: password]",
         "Password for the box: [masked: password #1f0c93aa]",

@@ -98,6 +98,34 @@ const BEFORE_KEY: [&str; 24] = [
 const BEFORE_PASS: [&str; 12] =
     ["db", "user", "admin", "root", "smtp", "mail", "mysql", "pg", "redis", "sudo", "ftp", "database"];
 
+/// What stands before `token` where it lets nobody in: places in lists, ids of requests.
+const NO_TOKEN: [&str; 24] = [
+    "next",
+    "page",
+    "continuation",
+    "pagination",
+    "change",
+    "lock",
+    "purchase",
+    "client",
+    "request",
+    "idempotency",
+    "cancel",
+    "cancellation",
+    "sync",
+    "export",
+    "import",
+    "resume",
+    "sequence",
+    "start",
+    "starting",
+    "action",
+    "product",
+    "placeholder",
+    "ordering",
+    "upload",
+];
+
 /// How many words at the end of a name are looked at.
 const NAME_PARTS: usize = 3;
 
@@ -111,6 +139,9 @@ fn named(name: &str) -> Option<Named> {
     let last = if last.is_empty() { words.next()? } else { last };
     let before = words.next();
     if last == "pass" && !before.is_none_or(|before| BEFORE_PASS.contains(&before)) {
+        return None;
+    }
+    if matches!(last, "token" | "tokens") && before.is_some_and(|before| NO_TOKEN.contains(&before)) {
         return None;
     }
     if let Some((_, named)) = LAST.iter().find(|(word, _)| *word == last) {
