@@ -59,12 +59,15 @@
 //! | [`files`] | reading and atomically replacing text files, the lock |
 //! | [`store`] | versions, journal, conflicts, archive in SQLite |
 //! | [`workspace`] | which root, which project, which layers |
+//! | [`git`] | git as a program; the merge driver in its configuration, attributes, the hook |
 //! | [`identity`] | whose a private layer is |
 //! | [`mint`] | fresh ids |
 //! | [`sync`] | files and store brought together; the one way to write a layer |
+//! | [`travel`] | layers to and from other machines by git |
 //! | [`watch`](mod@watch) | when a layer's file has to be looked at again |
 //! | [`reach`] | the layers in reach, as they count |
 //! | [`audit`] | the notes of all projects |
+//! | [`doctor`] | what is wrong around the layers, with remedies |
 //! | [`cli`] | the command line |
 //!
 //! # Limitations
@@ -80,10 +83,12 @@ pub mod audit;
 pub mod check;
 pub mod cli;
 pub mod config;
+pub mod doctor;
 pub mod document;
 pub mod effective;
 pub mod export;
 pub mod files;
+pub mod git;
 pub mod identity;
 pub mod import;
 pub mod merge;
@@ -98,5 +103,6 @@ pub mod slug;
 pub mod store;
 pub mod sync;
 pub mod text;
+pub mod travel;
 pub mod watch;
 pub mod workspace;

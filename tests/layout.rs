@@ -27,18 +27,32 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("mint", &["note"]),
     ("store", &["files", "secret"]),
     ("workspace", &["files", "note", "slug"]),
-    ("identity", &["files", "mint", "slug", "store", "workspace"]),
+    ("git", &["files", "workspace"]),
+    ("identity", &["files", "git", "mint", "slug", "store", "workspace"]),
     (
         "sync",
-        &["document", "effective", "files", "merge", "mint", "reconcile", "secret", "store", "workspace"],
+        &[
+            "document",
+            "effective",
+            "files",
+            "git",
+            "merge",
+            "mint",
+            "reconcile",
+            "secret",
+            "store",
+            "workspace",
+        ],
     ),
+    ("travel", &["document", "git", "workspace"]),
     ("watch", &["files"]),
     ("reach", &["config", "document", "effective", "reconcile", "store", "sync", "workspace"]),
     ("audit", &["config", "effective", "note", "reach", "select", "store", "sync", "workspace"]),
+    ("doctor", &["document", "files", "git", "store", "watch", "workspace"]),
     ("cli", &ALL_BELOW_CLI),
 ];
 
-const ALL_BELOW_CLI: [&str; 23] = [
+const ALL_BELOW_CLI: [&str; 26] = [
     "text",
     "note",
     "slug",
@@ -57,11 +71,14 @@ const ALL_BELOW_CLI: [&str; 23] = [
     "mint",
     "store",
     "workspace",
+    "git",
     "identity",
     "sync",
+    "travel",
     "watch",
     "reach",
     "audit",
+    "doctor",
 ];
 
 /// Modules that only compute: the same input gives the same output, on any machine.

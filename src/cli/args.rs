@@ -9,10 +9,10 @@ use clap_complete::engine::ArgValueCompleter;
 
 use super::commands::{
     add::AddArgs, archive::ArchiveArgs, check::CheckArgs, claim::ClaimArgs, completions::CompletionsArgs,
-    conflicts::ConflictsArgs, diff::DiffArgs, edit::EditArgs, export::ExportArgs, fmt::FmtArgs,
-    history::HistoryArgs, import::ImportArgs, init::InitArgs, keep::KeepArgs, list::ListArgs, man::ManArgs,
-    relocate::MoveArgs, render::RenderArgs, restore::RestoreArgs, rollback::RollbackArgs, show::ShowArgs,
-    status::StatusArgs, sync::SyncArgs, watch::WatchArgs,
+    conflicts::ConflictsArgs, diff::DiffArgs, doctor::DoctorArgs, edit::EditArgs, export::ExportArgs,
+    fmt::FmtArgs, git::GitArgs, history::HistoryArgs, import::ImportArgs, init::InitArgs, keep::KeepArgs,
+    list::ListArgs, man::ManArgs, relocate::MoveArgs, render::RenderArgs, restore::RestoreArgs,
+    rollback::RollbackArgs, show::ShowArgs, status::StatusArgs, sync::SyncArgs, watch::WatchArgs,
 };
 use super::complete;
 use super::output::Color;
@@ -159,12 +159,18 @@ pub(crate) enum Command {
     /// Report what is wrong in layers, with line and remedy
     #[command(after_long_help = super::commands::check::EXAMPLES)]
     Check(CheckArgs),
+    /// Look for what is wrong around the layers, with remedies
+    #[command(after_long_help = super::commands::doctor::EXAMPLES)]
+    Doctor(DoctorArgs),
     /// Say that this place is one project with another of its name
     #[command(after_long_help = super::commands::claim::EXAMPLES)]
     Claim(ClaimArgs),
     /// Put layers into canonical shape, or into the other form
     #[command(after_long_help = super::commands::fmt::EXAMPLES)]
     Fmt(FmtArgs),
+    /// Layers in git: merged by note and field, and between machines
+    #[command(after_long_help = super::commands::git::EXAMPLES)]
+    Git(GitArgs),
     /// Print a completion script for a shell
     #[command(after_long_help = super::commands::completions::EXAMPLES)]
     Completions(CompletionsArgs),

@@ -115,7 +115,9 @@ impl Context {
         let bytes = match files::read_bytes(&path) {
             Ok(found) => found.content(),
             Err(error) => {
-                self.out.warn(format_args!("{error}; the defaults hold"));
+                let warning = format!("{error}; the defaults hold");
+                self.out.warn(&warning);
+                self.config_warnings.push(warning);
                 self.raise(Exit::Broken);
                 None
             }

@@ -7,11 +7,13 @@ use std::process::ExitCode;
 
 use crate::document::{EditError, Refusal};
 use crate::files::{Action, LockError, ReadError, WriteError};
+use crate::git::GitError;
 use crate::mint::MintError;
 use crate::secret::blot;
 use crate::store::StoreError;
 use crate::sync::{ChangeError, Remedy, SyncError};
 use crate::text::locate;
+use crate::travel::TravelError;
 use crate::workspace::WorkspaceError;
 
 /// How a command ends.
@@ -27,9 +29,20 @@ pub(crate) enum Exit {
     Refused,
     /// 4: reading or writing failed, or a file is corrupt.
     Broken,
+    /// 129: the merge driver did not merge. Git takes 1 to 128 for "conflicts, marked in the
+    /// file", and would take our side alone for that.
+    Unmerged,
 }
 
 impl Exit {
+    /// What git may be told by its merge driver.
+    pub(crate) const fn of_merge_driver(self) -> Self {
+        match self {
+            Self::Done | Self::Findings => self,
+            _ => Self::Unmerged,
+        }
+    }
+
     pub(crate) const fn code(self) -> u8 {
         match self {
             Self::Done => 0,
@@ -37,6 +50,7 @@ impl Exit {
             Self::Usage => 2,
             Self::Refused => 3,
             Self::Broken => 4,
+            Self::Unmerged => 129,
         }
     }
 }
@@ -110,6 +124,33 @@ impl Failure {
     pub(crate) fn help(mut self, help: impl Display) -> Self {
         self.help.push(help.to_string());
         self
+    }
+}
+
+impl From<TravelError> for Failure {
+    fn from(error: TravelError) -> Self {
+        let (exit, help) = match &error {
+            TravelError::Git(GitError::Missing | GitError::Start(_)) => {
+                (Exit::Broken, "install git, and see that it is on the PATH")
+            }
+            TravelError::Git(GitError::Failed { message, .. }) if message.contains("tell me who you are") => {
+                (Exit::Refused, "`git config --global user.name NAME` and `user.email ADDRESS` say it")
+            }
+            TravelError::Git(GitError::Failed { .. }) | TravelError::OldGit => {
+                (Exit::Broken, "nothing is lost: run it again when that is settled")
+            }
+            TravelError::UnderWay { .. } => (Exit::Refused, "finish it, or give it up with git's --abort"),
+            TravelError::Detached { .. } => (Exit::Refused, "`git switch BRANCH` checks one out"),
+            TravelError::WhichRemote { .. } => {
+                (Exit::Refused, "`git branch --set-upstream-to REMOTE/BRANCH` says which")
+            }
+            TravelError::Unrelated { .. } => {
+                (Exit::Refused, "if they are to become one, run `layers git sync --join`")
+            }
+            TravelError::InTheWay { .. } => (Exit::Refused, "commit or stash them; nothing was touched"),
+            TravelError::Overtaken { .. } => (Exit::Refused, "run it again"),
+        };
+        Self::new(exit, &error).help(help)
     }
 }
 

@@ -32,9 +32,24 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         clap_complete::CompleteEnv::with_factory(Cli::command).var(complete::VARIABLE).complete();
     }
     let args: Vec<OsString> = args.into_iter().collect();
-    let cli = match parse(&args) {
+    if is_merge_driver(&args) {
+        // Nothing but 0 and 1 may come out of it by accident, not a panic's 101 either.
+        let exit = std::panic::catch_unwind(|| run_command(&args)).unwrap_or(Exit::Unmerged);
+        return exit.of_merge_driver().into();
+    }
+    run_command(&args).into()
+}
+
+/// Whether git asks for a merge, also where the rest makes no sense.
+fn is_merge_driver(args: &[OsString]) -> bool {
+    let mut words = args.iter().skip(1).filter(|arg| !arg.as_encoded_bytes().starts_with(b"-"));
+    words.any(|word| word == "git") && words.next().is_some_and(|word| word == "merge-driver")
+}
+
+fn run_command(args: &[OsString]) -> Exit {
+    let cli = match parse(args) {
         Ok(cli) => cli,
-        Err(exit) => return exit.into(),
+        Err(exit) => return exit,
     };
     let mut context = Context::new(cli.globals);
     let done = dispatch(cli.command, &mut context).and_then(|exit| {
@@ -42,10 +57,10 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(exit)
     });
     match done {
-        Ok(exit) => exit.max(context.exit).into(),
+        Ok(exit) => exit.max(context.exit),
         Err(failure) => {
             context.out.fail(&failure);
-            failure.exit.into()
+            failure.exit
         }
     }
 }
@@ -113,8 +128,10 @@ fn dispatch(command: Command, cx: &mut Context) -> Result<Exit, Failure> {
         Command::Render(args) => commands::render::run(&args, cx),
         Command::Export(args) => commands::export::run(&args, cx),
         Command::Check(args) => commands::check::run(&args, cx),
+        Command::Doctor(args) => commands::doctor::run(&args, cx),
         Command::Claim(args) => commands::claim::run(&args, cx),
         Command::Fmt(args) => commands::fmt::run(&args, cx),
+        Command::Git(args) => commands::git::run(&args, cx),
         Command::Completions(args) => commands::completions::run(&args, cx),
         Command::Man(args) => commands::man::run(&args, cx),
     }

@@ -73,6 +73,11 @@ impl Output {
         }
     }
 
+    /// Whether nothing but errors is said from now on; gives how it was.
+    pub(crate) fn set_quiet(&mut self, is_quiet: bool) -> bool {
+        std::mem::replace(&mut self.is_quiet, is_quiet)
+    }
+
     /// Paths below the working directory are shown relative to it from now on.
     pub(crate) fn set_cwd(&mut self, cwd: &Path) {
         cwd.clone_into(&mut self.cwd);
@@ -184,6 +189,13 @@ impl Output {
         // Nobody can be told that nobody can be told.
         let text = text.to_string();
         let _ = writeln!(self.err, "{}", mask(&text));
+    }
+
+    /// How many columns the terminal has that data goes to; none in pipes.
+    #[expect(clippy::unused_self, reason = "it is this output's terminal")]
+    pub(crate) fn columns(&self) -> Option<usize> {
+        let (width, _) = terminal_size::terminal_size_of(io::stdout())?;
+        Some(width.0.into())
     }
 
     /// Whether a person is in front of it.

@@ -26,11 +26,17 @@ pub(super) fn is_end_of_note(text: &str) -> bool {
     trim_blanks_end(text) == END_OF_NOTE
 }
 
-/// Whether a line opens or closes a conflict of git's.
+/// Whether a line opens, parts or closes a conflict of git's.
 pub(super) fn is_conflict_marker(text: &str) -> bool {
-    ["<<<<<<<", "|||||||", ">>>>>>>"]
-        .iter()
-        .any(|marker| text.strip_prefix(marker).is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')))
+    ['<', '|', '>'].into_iter().any(|sign| conflict_marker(text, sign).is_some())
+}
+
+/// How long the marker of git's is that a line consists of, with or without a label. Seven
+/// is git's least; the attribute `conflict-marker-size` gives longer ones.
+pub(super) fn conflict_marker(text: &str, sign: char) -> Option<usize> {
+    let rest = text.trim_start_matches(sign);
+    let size = text.len() - rest.len();
+    (size >= 7 && (rest.is_empty() || rest.starts_with(' '))).then_some(size)
 }
 
 /// Whether Markdown reads the line at `offset` as part of code or HTML. An end mark is a

@@ -68,18 +68,17 @@ fn conflicts(document: &mut Document, opaque: &[OpaqueSpan], found: &mut Vec<Dia
         if !is_line_start || is_in_code {
             continue;
         }
+        let opening = Line::at(source, at).map_or("", |line| line.text(source));
+        let Some(size) = escape::conflict_marker(opening, '<') else { continue };
+        let is_marker = |text: &str, sign| escape::conflict_marker(text, sign) == Some(size);
         let mut has_split = false;
-        for line in Lines::within(source, Span::new(at, source.len())) {
+        for line in Lines::within(source, Span::new(at, source.len())).skip(1) {
             let text = line.text(source);
-            if line.start == at {
-                if !escape::is_conflict_marker(text) {
-                    break;
-                }
-            } else if text.starts_with("<<<<<<<") && escape::is_conflict_marker(text) {
+            if is_marker(text, '<') {
                 break; // the first was no conflict of git's
-            } else if text == "=======" {
+            } else if text.len() == size && is_marker(text, '=') {
                 has_split = true;
-            } else if text.starts_with(">>>>>>>") && escape::is_conflict_marker(text) {
+            } else if is_marker(text, '>') {
                 if has_split {
                     regions.push(Span::new(at, line.end));
                     from = line.end;

@@ -213,16 +213,22 @@ impl Parser<'_> {
     }
 
     /// Whether git's marker in this line opens a conflict about whole notes: the note above
-    /// has no part in it.
+    /// has no part in it. A side that has no note there is empty.
     fn is_conflict_around_notes(&self, line: Line) -> bool {
-        let text = line.text(self.source);
-        text.starts_with("<<<<<<<")
-            && escape::is_conflict_marker(text)
-            && Line::at(self.source, line.end).is_some_and(|next| {
-                yaml::is_rule(next.text(self.source))
-                    && yaml::block_at(self.source, next)
-                        .is_some_and(|block| has_note_key(self.source, block.yaml))
-            })
+        if escape::conflict_marker(line.text(self.source), '<').is_none() {
+            return false;
+        }
+        let mut next = Line::at(self.source, line.end);
+        while let Some(line) = next {
+            let text = line.text(self.source);
+            if !['|', '='].into_iter().any(|sign| escape::conflict_marker(text, sign).is_some()) {
+                return yaml::is_rule(text)
+                    && yaml::block_at(self.source, line)
+                        .is_some_and(|block| has_note_key(self.source, block.yaml));
+            }
+            next = Line::at(self.source, line.end);
+        }
+        false
     }
 
     /// A line that is no structure: of a body, of a bullet's content, or prose.

@@ -222,7 +222,7 @@ impl Sides<'_> {
                     let to = meaning(newer, &field)?;
                     Some((field, FieldChange { from: None, to: Some(to) }))
                 });
-                settle_fields(id, &fields.collect(), present, losses)
+                settle_fields(id, &fields.collect(), newer, present, losses)
             }
             (NoteChange::Changed(fields), Some(present)) => {
                 if let (Some(base), Some(newer)) = (self.base, self.newer)
@@ -231,7 +231,8 @@ impl Sides<'_> {
                 {
                     return vec![Change::Respell { note: present.index(), with: NewNote::of(newer) }];
                 }
-                settle_fields(id, fields, present, losses)
+                let Some(newer) = self.newer else { return Vec::new() };
+                settle_fields(id, fields, newer, present, losses)
             }
             (NoteChange::Respelled, Some(present)) => {
                 if let (Some(base), Some(newer)) = (self.base, self.newer)
@@ -247,7 +248,7 @@ impl Sides<'_> {
 }
 
 /// Whether two notes say the same, however they are spelled.
-fn says_the_same(one: Note<'_>, other: Note<'_>) -> bool {
+pub(super) fn says_the_same(one: Note<'_>, other: Note<'_>) -> bool {
     one.kind() == other.kind()
         && fields_of(one, other)
             .iter()
@@ -259,6 +260,7 @@ fn says_the_same(one: Note<'_>, other: Note<'_>) -> bool {
 fn settle_fields(
     id: &str,
     fields: &BTreeMap<Field, FieldChange>,
+    newer: Note<'_>,
     present: Note<'_>,
     losses: &mut Vec<Loss>,
 ) -> Vec<Change> {
@@ -294,6 +296,11 @@ fn settle_fields(
             continue;
         }
         changes.push(match value {
+            // A number as it is written: 0.70, not 0.7.
+            Some(text) if *field == Field::Importance && change.to.as_ref() == Some(&text) => {
+                let text = newer.entry_text(field).map_or(text, |written| written.trim().to_owned());
+                Change::Set { note, field: field.clone(), text }
+            }
             Some(text) => Change::Set { note, field: field.clone(), text },
             None => Change::Unset { note, field: field.clone() },
         });
@@ -307,7 +314,7 @@ fn loss(id: Option<&str>, field: Option<&Field>, lines: LostLines) -> Loss {
 }
 
 /// Behind the nearest note before it that the target has, too.
-fn place_of(newer: Note<'_>, to: &Document, target: &Document) -> Place {
+pub(super) fn place_of(newer: Note<'_>, to: &Document, target: &Document) -> Place {
     let form = target.form().unwrap_or(newer.form());
     let before = to.notes().take(newer.index()).collect::<Vec<_>>();
     let fellow = before.into_iter().rev().find_map(|fellow| {

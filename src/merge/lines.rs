@@ -33,33 +33,71 @@ pub(super) fn merge(base: &str, ours: &str, theirs: &str, overlap: Overlap) -> (
     if is_carried_out(base, ours, theirs) {
         return (ours.to_owned(), Vec::new());
     }
+    let mut merged = Woven::default();
+    weave(base, ours, theirs, overlap, &mut merged);
+    (merged.ours, merged.lost)
+}
+
+/// A merge told three times: where both sides changed the same lines, as ours, as the base
+/// and as theirs have them. Everywhere else the three are equal.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Woven {
+    pub(super) ours: String,
+    pub(super) base: String,
+    pub(super) theirs: String,
+    lost: Vec<LostLines>,
+}
+
+impl Woven {
+    /// Merges two changes of `base`, neither of which has the last word.
+    pub(super) fn of(base: &str, ours: &str, theirs: &str, overlap: Overlap) -> Self {
+        let mut woven = Self::default();
+        weave(base, ours, theirs, overlap, &mut woven);
+        woven
+    }
+
+    /// Whether no line was changed by both, differently.
+    pub(super) fn is_clean(&self) -> bool {
+        self.lost.is_empty()
+    }
+
+    fn push(&mut self, [ours, base, theirs]: [&[&str]; 3]) {
+        for (out, lines) in [(&mut self.ours, ours), (&mut self.base, base), (&mut self.theirs, theirs)] {
+            out.extend(lines.iter().copied());
+        }
+    }
+}
+
+fn weave(base: &str, ours: &str, theirs: &str, overlap: Overlap, out: &mut Woven) {
     // A last line without its end would differ from the same line with one.
-    let [base, ours, theirs] =
+    let ended =
         [base, ours, theirs].map(|text| if text.is_empty() { String::new() } else { format!("{text}\n") });
-    let merged = TextMerge::from_lines(&base, &ours, &theirs);
-    let ours: Vec<&str> = ours.split_inclusive('\n').collect();
-    let theirs: Vec<&str> = theirs.split_inclusive('\n').collect();
-    let mut out = String::new();
-    let mut lost = Vec::new();
+    let [base, ours, theirs] = &ended;
+    let merged = TextMerge::from_lines(base, ours, theirs);
+    let [base, ours, theirs] =
+        [base, ours, theirs].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
     for region in merged.regions() {
         let mine = &ours[region.ours_range()];
         let other = &theirs[region.theirs_range()];
+        let before = &base[region.base_range()];
         match region.resolution() {
-            MergeResolution::Theirs => out.extend(other.iter().copied()),
-            MergeResolution::Conflict if overlap == Overlap::Both && region.base_range().is_empty() => {
-                out.extend(mine.iter().copied());
-                out.extend(other.iter().copied().filter(|line| !mine.contains(line)));
+            MergeResolution::Theirs => out.push([other; 3]),
+            MergeResolution::Conflict if overlap == Overlap::Both && before.is_empty() => {
+                let new = other.iter().copied().filter(|line| !mine.contains(line));
+                let both: Vec<&str> = mine.iter().copied().chain(new).collect();
+                out.push([&both; 3]);
             }
             MergeResolution::Conflict => {
-                out.extend(mine.iter().copied());
+                out.push([mine, before, other]);
                 let text = |lines: &[&str]| lines.concat().trim_end_matches('\n').to_owned();
-                lost.push(LostLines { kept: text(mine), lost: text(other) });
+                out.lost.push(LostLines { kept: text(mine), lost: text(other) });
             }
-            _ => out.extend(mine.iter().copied()),
+            _ => out.push([mine; 3]),
         }
     }
-    out.truncate(out.trim_end_matches('\n').len());
-    (out, lost)
+    for text in [&mut out.ours, &mut out.base, &mut out.theirs] {
+        text.truncate(text.trim_end_matches('\n').len());
+    }
 }
 
 /// Whether `ours` already has every line that `theirs` added and none that it removed.
@@ -87,6 +125,15 @@ mod tests {
         let (text, lost) = merge("port 8080", "port 9090", "port 7070", Overlap::LastWord);
         assert_eq!(text, "port 9090");
         assert_eq!(lost, [LostLines { kept: "port 9090".into(), lost: "port 7070".into() }]);
+    }
+
+    #[test]
+    fn a_woven_merge_differs_in_the_lines_in_dispute_alone() {
+        let woven = Woven::of("a\nb\nc\nd", "a!\nb\nx\nd", "a\nb\ny\nd!", Overlap::LastWord);
+        assert_eq!(woven.ours, "a!\nb\nx\nd!");
+        assert_eq!(woven.base, "a!\nb\nc\nd!");
+        assert_eq!(woven.theirs, "a!\nb\ny\nd!");
+        assert!(!woven.is_clean());
     }
 
     #[test]

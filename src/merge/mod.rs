@@ -10,7 +10,9 @@ mod base;
 mod changes;
 mod lines;
 mod prose;
+mod threeway;
 
 pub use apply::{Applied, Loss, Lost, Waiting};
 pub use base::{Base, Origin, Version, VersionLine, Why, revision_of};
 pub use changes::{ChangeSet, FieldChange, NoteChange};
+pub use threeway::{Disagreement, Marked, Marks, Merged, Versions, merge};

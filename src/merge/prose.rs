@@ -57,58 +57,96 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.lines().map(str::trim_end).filter(|line| !line.is_empty())
 }
 
-/// Carries the prose changes from `from` to `to` onto `target`, whose notes are merged
-/// already. Gives the new text and the lines that lost against the target's own.
-pub(super) fn merge(from: &Document, to: &Document, target: &Document) -> (String, Vec<LostLines>) {
+/// Prose changes as splices of a third version, and the places where they met its own.
+pub(super) struct Carried {
+    pub(super) splices: Vec<Splice>,
+    pub(super) clashes: Vec<Clash>,
+}
+
+/// Prose that both sides changed, differently.
+pub(super) struct Clash {
+    /// The lines of the target.
+    pub(super) place: Span,
+    /// What the target says there.
+    pub(super) kept: String,
+    /// What the version before both said.
+    pub(super) base: String,
+    /// What the change says.
+    pub(super) lost: String,
+}
+
+/// The prose changes from `from` to `to` for `target`, whose notes are merged already.
+pub(super) fn carry(from: &Document, to: &Document, target: &Document) -> Carried {
     // Notes serve as landmarks, if all three have them.
     let has = |document: &Document, id: &str| document.notes().any(|note| id_of(note) == id);
     let is_common = |id: &str| has(from, id) && has(to, id) && has(target, id);
     let [base, ours, theirs] = [from, target, to].map(|document| Skeleton::of(document, is_common));
     let merged = TextMerge::from_lines(&base.text, &ours.text, &theirs.text);
-    let theirs: Vec<&str> = theirs.text.split_inclusive('\n').collect();
-    let our_lines: Vec<&str> = ours.text.split_inclusive('\n').collect();
-    let mut splices = Vec::new();
-    let mut lost = Vec::new();
+    let [base_lines, our_lines, their_lines] =
+        [&base, &ours, &theirs].map(|side| side.text.split_inclusive('\n').collect::<Vec<_>>());
+    let mut carried = Carried { splices: Vec::new(), clashes: Vec::new() };
     for region in merged.regions() {
         let range = region.ours_range();
-        let (mine, other) = (&our_lines[range.clone()], &theirs[region.theirs_range()]);
-        let prose =
-            |lines: &[&str]| lines.iter().filter(|line| !line.starts_with(NOTE)).copied().collect::<String>();
+        let (mine, other) = (prose(&our_lines[range.clone()]), prose(&their_lines[region.theirs_range()]));
         // Empty lines come and go with the notes; they are nobody's words.
-        if words(&prose(mine)).eq(words(&prose(other))) {
+        if words(&mine).eq(words(&other)) {
             continue;
         }
-        match region.resolution() {
+        let at = ours.lines.get(range.start).map_or(target.source().len(), |span| span.start);
+        let is_prose = |index: &usize| !our_lines[*index].starts_with(NOTE);
+        let before = prose(&base_lines[region.base_range()]);
+        // A side that has only other empty lines than the base has changed nothing.
+        let resolution = match region.resolution() {
+            MergeResolution::Conflict if words(&other).eq(words(&before)) => continue,
+            MergeResolution::Conflict if words(&mine).eq(words(&before)) => MergeResolution::Theirs,
+            resolution => resolution,
+        };
+        match resolution {
             MergeResolution::Theirs => {
-                let eol = if target.source().contains("\r\n") { "\r\n" } else { "\n" };
-                let at = ours.lines.get(range.start).map_or(target.source().len(), |span| span.start);
                 // Lines of notes stay where they are: order is no content.
-                splices.extend(
-                    range
-                        .clone()
-                        .filter(|index| !our_lines[*index].starts_with(NOTE))
-                        .map(|index| Splice::remove(ours.lines[index])),
-                );
-                let mut text = prose(other).replace('\n', eol);
-                if at == target.source().len()
-                    && !target.source().is_empty()
-                    && !target.source().ends_with('\n')
-                    && !text.is_empty()
-                {
-                    text.insert_str(0, eol);
-                }
+                let own = range.filter(is_prose).map(|index| Splice::remove(ours.lines[index]));
+                carried.splices.extend(own);
+                let text = as_lines_of(target, at, &other);
                 if !text.is_empty() {
-                    splices.push(Splice::insert(at, text));
+                    carried.splices.push(Splice::insert(at, text));
                 }
             }
             MergeResolution::Conflict => {
-                let (kept, gone) = (prose(mine), prose(other));
-                let text = |text: String| text.trim_end_matches('\n').to_owned();
-                lost.push(LostLines { kept: text(kept), lost: text(gone) });
+                // The lines that stand together, behind the last note among them.
+                let last: Vec<Span> =
+                    range.rev().take_while(is_prose).map(|index| ours.lines[index]).collect();
+                let place = match (last.last(), last.first()) {
+                    (Some(first), Some(last)) => Span::new(first.start, last.end),
+                    _ => Span::at(at),
+                };
+                carried.clashes.push(Clash { place, kept: mine, base: before, lost: other });
             }
             _ => {}
         }
     }
+    carried
+}
+
+/// Lines without those that stand for notes.
+fn prose(lines: &[&str]) -> String {
+    lines.iter().filter(|line| !line.starts_with(NOTE)).copied().collect()
+}
+
+/// Lines as a layer can take them at an offset.
+fn as_lines_of(target: &Document, at: usize, lines: &str) -> String {
+    let source = target.source();
+    let eol = if source.contains("\r\n") { "\r\n" } else { "\n" };
+    let is_behind_a_line = at == source.len() && !source.is_empty() && !source.ends_with('\n');
+    let lead = if is_behind_a_line && !lines.is_empty() { eol } else { "" };
+    format!("{lead}{}", lines.replace('\n', eol))
+}
+
+/// Carries the prose changes from `from` to `to` onto `target`, whose notes are merged
+/// already. Gives the new text and the lines that lost against the target's own.
+pub(super) fn merge(from: &Document, to: &Document, target: &Document) -> (String, Vec<LostLines>) {
+    let Carried { splices, clashes } = carry(from, to, target);
+    let text = |text: String| text.trim_end_matches('\n').to_owned();
+    let lost = clashes.into_iter().map(|clash| LostLines { kept: text(clash.kept), lost: text(clash.lost) });
     // No two regions share a line, so this cannot fail; if it did, nothing would change.
-    (splice(target.source(), splices).unwrap_or_else(|_| target.source().to_owned()), lost)
+    (splice(target.source(), splices).unwrap_or_else(|_| target.source().to_owned()), lost.collect())
 }

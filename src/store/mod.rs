@@ -141,6 +141,18 @@ impl Store {
         })
     }
 
+    /// Has SQLite look over the whole file; it takes a second for a gigabyte or so.
+    pub fn check(&self) -> Result<(), StoreError> {
+        let found: String = self
+            .connection
+            .pragma_query_value(None, "quick_check", |row| row.get(0))
+            .map_err(|error| known(&self.path, error))?;
+        if found == "ok" {
+            return Ok(());
+        }
+        Err(StoreError::Corrupt { path: self.path.clone(), problem: found })
+    }
+
     /// Where a damaged store was put when this one was begun.
     pub fn set_aside(&self) -> Option<&Path> {
         self.set_aside.as_deref()

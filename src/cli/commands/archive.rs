@@ -111,7 +111,7 @@ fn list(args: &ArchiveArgs, cx: &mut Context) -> Result<Exit, Failure> {
         cx.out.say("the archive is empty");
         return Ok(Exit::Done);
     }
-    let mut table = Table::new(&["when", "why", "note", "says"]);
+    let mut table = Table::ending_in_text(&["when", "why", "note", "says"]);
     for (_, row) in &found {
         let says = one_line(content(row).lines().next().unwrap_or(""));
         table.row(vec![time(row.at), row.why.as_str().to_owned(), one_line(&row.note), says]);

@@ -87,7 +87,7 @@ pub(crate) fn run(args: &ConflictsArgs, cx: &mut Context) -> Result<Exit, Failur
         cx.out.say("nothing lost");
         return Ok(Exit::Done);
     }
-    let mut table = Table::new(&["number", "when", "note", "field", "stands", "lost"]);
+    let mut table = Table::ending_in_text(&["number", "when", "note", "field", "stands", "lost"]);
     let cell = |text: Option<&str>| one_line(&text.unwrap_or("-").replace('\n', " ⏎ "));
     for (_, row) in &found {
         table.row(vec![

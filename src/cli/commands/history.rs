@@ -152,7 +152,7 @@ fn change_event(known: &[KnownLayer], row: ChangeRow) -> Option<Event> {
 }
 
 fn print_events(cx: &mut Context, events: &[Event]) -> Result<(), Failure> {
-    let mut table = Table::new(&["change", "when", "who", "what", "note", "says"]);
+    let mut table = Table::ending_in_text(&["change", "when", "who", "what", "note", "says"]);
     let flat = |text: &Option<String>| text.as_deref().unwrap_or("-").replace('\n', " ⏎ ");
     for (at, event) in events {
         let number = match (event.change, event.conflict) {

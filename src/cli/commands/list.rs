@@ -75,7 +75,8 @@ fn print(
         cx.out.json(&notes)?;
         return Ok(Exit::Done);
     }
-    let mut table = Table::new(&["id", "kind", "importance", "model", "project", "layer", "state", "text"]);
+    let mut table =
+        Table::ending_in_text(&["id", "kind", "importance", "model", "project", "layer", "state", "text"]);
     for one in &shown {
         let note = one.note;
         let (scope, project) = json::scope_of(note, layers[one.layer]);

@@ -309,7 +309,8 @@ fn explain(cx: &mut Context, sections: &[Explained<'_>], parts: &[Part<'_>]) -> 
 }
 
 fn table(out: &mut Output, section: &Explained<'_>) -> Result<(), Failure> {
-    let mut table = Table::new(&["kind", "rank", "cost", "importance", "outcome", "id", "layer", "text"]);
+    let mut table =
+        Table::ending_in_text(&["kind", "rank", "cost", "importance", "outcome", "id", "layer", "text"]);
     let mut order: Vec<&Row<'_>> = section.candidates.iter().collect();
     // Ranked ones of a kind first, in their rank; the others in layer order.
     order.sort_by_key(|row| (row.kind, row.rank.unwrap_or(usize::MAX)));

@@ -13,13 +13,14 @@ use super::list::why;
 use super::sync::{GONE, differs, held_line};
 use crate::document::Severity;
 use crate::effective::Judged;
+use crate::git;
 use crate::note::LayerKind;
 use crate::reach::Reach;
 use crate::reconcile::{Held, Reason, View};
 use crate::select::Standing;
 use crate::store::{Store, WhyGone};
 use crate::sync::place_of;
-use crate::workspace::RootOrigin;
+use crate::workspace::{RootOrigin, Workspace};
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -42,6 +43,8 @@ struct Status {
     layers: Vec<LayerJson>,
     others: Vec<String>,
     notices: Vec<NoticeJson>,
+    /// What is wrong with git's merge driver in this clone.
+    merge_driver: Vec<String>,
     /// What in harness.json does not hold as it is written.
     config_warnings: Vec<String>,
     /// What is in no file any more and can be brought back; none without a store.
@@ -196,10 +199,18 @@ fn gather(
             .iter()
             .map(|notice| NoticeJson { message: notice.to_string(), clash: notice.is_clash() })
             .collect(),
+        merge_driver: merge_driver(workspace),
         config_warnings,
         archive: archive(reach),
         standings,
     }
+}
+
+/// What is wrong with the merge driver here. Without git there is nothing to merge.
+fn merge_driver(workspace: &Workspace) -> Vec<String> {
+    let Some(tree) = &workspace.project.work_tree else { return Vec::new() };
+    let found = git::findings(tree, std::env::var_os("PATH").as_deref()).unwrap_or_default();
+    found.iter().map(ToString::to_string).collect()
 }
 
 fn differing(view: &View) -> Vec<DifferingJson> {
@@ -312,6 +323,10 @@ fn print(cx: &mut Context, reach: &Reach, status: &Status, judged: &[Judged<'_>]
     for path in &status.others {
         let path = cx.out.path(path.as_ref()).to_string();
         cx.out.line(format_args!("not read, as it is another project's: {path}"))?;
+    }
+    for problem in &status.merge_driver {
+        cx.out.warn(problem);
+        cx.out.hint("`layers git install` sets the merge driver in this clone");
     }
     // Clashes have been warned of already.
     for notice in reach.workspace.notices.iter().filter(|notice| !notice.is_clash()) {
