@@ -321,23 +321,19 @@ fn value(text: &str, from: usize, named: Named, found: &mut Vec<Secret>) {
         at = text.len() - below.len();
     }
     let rest = &text[at..];
-    let (value, start) = match rest.chars().next() {
-        Some(quote @ ('"' | '\'' | '`')) => {
-            let inner = rest.trim_start_matches(quote);
-            let start = text.len() - inner.len();
-            let end = inner.find([quote, '\n', '\\']).unwrap_or(inner.len());
-            (&inner[..end], start)
+    let quote = rest.chars().next().filter(|first| matches!(first, '"' | '\'' | '`'));
+    let (value, start) = if let Some(quote) = quote {
+        let inner = rest.trim_start_matches(quote);
+        let end = inner.find([quote, '\n', '\\']).unwrap_or(inner.len());
+        (&inner[..end], text.len() - inner.len())
+    } else {
+        let is_end = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ',' | ';' | '|' | '\\');
+        let end = rest.find(is_end).unwrap_or(rest.len());
+        let value = rest[..end].trim_end_matches(['.', ')', ']', '}', '>', ':', '?']);
+        if is_code(value) {
+            return;
         }
-        _ => {
-            let is_end =
-                |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ',' | ';' | '|' | '\\');
-            let end = rest.find(is_end).unwrap_or(rest.len());
-            let value = rest[..end].trim_end_matches(['.', ')', ']', '}', '>', ':', '?']);
-            if is_code(value) {
-                return;
-            }
-            (value, at)
-        }
+        (value, at)
     };
     // A scheme before the value (`Authorization: token …`, `Bearer …`) is read by itself.
     if value.len() > 512 || value.contains(char::is_whitespace) || is_reference(value) {
