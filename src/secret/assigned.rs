@@ -275,6 +275,9 @@ pub(super) fn at_word(text: &str, at: usize, found: &mut Vec<Secret>) {
         return;
     }
     let behind = at + word.len();
+    if named == Named::Token && follows_no_token(&text[..at]) {
+        return;
+    }
     let rest = &text[behind..];
     if !rest.starts_with(' ') {
         return;
@@ -291,6 +294,13 @@ pub(super) fn at_word(text: &str, at: usize, found: &mut Vec<Secret>) {
             value(text, behind + is + word.len(), named, found);
         }
     }
+}
+
+/// Whether the word before `token` makes a place in a list or the id of a request of it.
+fn follows_no_token(before: &str) -> bool {
+    let before = before.trim_end_matches(['-', ' ']);
+    let start = before.bytes().rposition(|byte| !byte.is_ascii_alphabetic()).map_or(0, |last| last + 1);
+    NO_TOKEN.iter().any(|word| before.as_bytes()[start..].eq_ignore_ascii_case(word.as_bytes()))
 }
 
 /// Whether a text ends within what stands in the place of a credential.

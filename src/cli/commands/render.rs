@@ -119,7 +119,7 @@ fn tell_masked(cx: &mut Context, layers: &[&ReadLayer], parts: &[Part<'_>], sele
     let taken = parts
         .iter()
         .zip(selections)
-        .flat_map(|(part, selection)| part.taken(selection).map(|index| &part.judged[index]));
+        .flat_map(|(part, selection)| taken(selection).map(|index| &part.judged[index]));
     for judged in taken {
         let (content, title) = (judged.note.content(), judged.note.title().unwrap_or_default());
         let Some(secret) = [&content, &title].iter().find_map(|text| find(text).into_iter().next()) else {
@@ -170,6 +170,11 @@ pub(crate) fn block_of(reach: &Reach, config: &Config, model: Option<&str>, form
     block
 }
 
+/// The indexes of the notes taken.
+fn taken(selection: &Selection) -> impl Iterator<Item = usize> {
+    selection.taken.iter().flat_map(|(_, indexes)| indexes).copied()
+}
+
 impl Part<'_> {
     /// Ranks all notes; looks up the texts of those that are priced.
     fn select(&self, injection: &Injection) -> Selection {
@@ -190,12 +195,7 @@ impl Part<'_> {
     }
 
     fn texts(&self, selection: &Selection) -> Vec<Texts<'_>> {
-        self.taken(selection).map(|index| Texts::of(&self.judged[index])).collect()
-    }
-
-    /// The indexes of the notes taken.
-    fn taken(&self, selection: &Selection) -> impl Iterator<Item = usize> {
-        selection.taken.iter().flat_map(|(_, indexes)| indexes).copied()
+        taken(selection).map(|index| Texts::of(&self.judged[index])).collect()
     }
 
     fn label(&self) -> Option<Label<'_>> {
