@@ -23,6 +23,7 @@ use harness_layers::merge::ChangeSet;
 use harness_layers::note::LayerKind;
 use harness_layers::reach::Reach;
 use harness_layers::render::{Format, Shown, render};
+use harness_layers::secret::find;
 use harness_layers::select::{Candidate, select};
 use harness_layers::store::StatePlace;
 use harness_layers::sync::{Author, PassOptions, Session};
@@ -52,8 +53,9 @@ fn main() -> ExitCode {
     }
     let bench =
         Bench { is_quick: arguments.iter().any(|it| it == "quick"), dir: tempfile::tempdir().unwrap() };
-    let parts: [(&str, Part); 5] = [
+    let parts: [(&str, Part); 6] = [
         ("documents", Bench::documents),
+        ("secrets", Bench::secrets),
         ("projects", Bench::projects),
         ("merges", Bench::merges),
         ("passes", Bench::passes),
@@ -140,6 +142,47 @@ impl Bench {
             parsing.as_secs_f64() * 1e9 / count(notes),
         );
         fs::remove_dir_all(&dir).unwrap();
+    }
+
+    /// Looking for credentials: in whole layers, as `check` and every write do, and in what a
+    /// block shows, as `render` does.
+    fn secrets(&self) {
+        println!(
+            "Looking for credentials. floor: counting the lines of the same text; all: the whole layer;"
+        );
+        println!(
+            "block: what is shown of it, which is all that render looks at; share: of judging, selecting"
+        );
+        println!("and rendering.\n");
+        println!(
+            "{:<13} {:>7} {:>9}  {:>9} {:>9} {:>6} {:>6}  {:>9} {:>9} {:>6}",
+            "form", "notes", "bytes", "floor", "all", "x", "MB/s", "block", "render", "share"
+        );
+        for (form, name) in [(Form::Bullet, "bullets"), (Form::FrontMatter, "front matter")] {
+            for notes in [1_000, 10_000] {
+                let text = layer(form, true, 0..notes);
+                let layers = [Document::parse(text.as_str())];
+                let shown_text = rendered(&layers);
+                let [at_floor, all, block, rendering] = self.medians([
+                    &mut || timed(|| memchr::memchr_iter(b'\n', text.as_bytes()).count()),
+                    &mut || timed(|| find(&text).len()),
+                    &mut || timed(|| find(&shown_text).len()),
+                    &mut || timed(|| rendered(&layers)),
+                ]);
+                println!(
+                    "{name:<13} {notes:>7} {:>9}  {} {} {:>6.1} {:>6.0}  {} {} {:>5.1}%",
+                    text.len(),
+                    shown(at_floor),
+                    shown(all),
+                    over(all, at_floor),
+                    count(text.len()) / 1e6 / all.as_secs_f64(),
+                    shown(block),
+                    shown(rendering),
+                    100.0 * over(block, rendering),
+                );
+            }
+        }
+        println!();
     }
 
     /// Rendering one project beside others.

@@ -1,9 +1,10 @@
-//! What `layers check` finds beyond the document's own diagnostics: characters that no
-//! prompt carries, and claims that a layer's place does not allow. Pure.
+//! What `layers check` finds beyond the document's own diagnostics: credentials, characters
+//! that no prompt carries, and claims that a layer's place does not allow. Pure.
 
 use crate::document::{Document, Problem, Severity};
 use crate::note::{LayerKind, Scope};
 use crate::render::{Unwanted, dropped};
+use crate::secret;
 use crate::text::Span;
 
 /// Something that a person should know about a layer, and where.
@@ -44,6 +45,7 @@ pub fn examine(document: &Document, place: &Place<'_>) -> Vec<Finding> {
         })
         .collect();
     unwanted(document, &mut findings);
+    credentials(document, place, &mut findings);
     claims(document, place, &mut findings);
     header(document, place, &mut findings);
     open_end(document, &mut findings);
@@ -73,6 +75,33 @@ fn unwanted(document: &Document, findings: &mut Vec<Finding>) {
             message: format!("{what}, U+{:04X}{more}", u32::from(first.character)),
             help: "remove it; blocks leave it out, so a model never sees it".to_owned(),
             span: Span::new(start, start + first.character.len_utf8()),
+        });
+    }
+}
+
+/// Credentials, anywhere in the file. Their kind is told and their place, never their value.
+fn credentials(document: &Document, place: &Place<'_>, findings: &mut Vec<Finding>) {
+    let is_shared = place.kind == Some(LayerKind::Repo);
+    for secret in secret::find(document.source()) {
+        let (severity, help) = if is_shared {
+            (
+                Severity::Error,
+                "revoke it and have a new one made, then write where it is (a variable, a password manager) instead; \
+                 what was committed stays in git's history, so removing it here is not enough",
+            )
+        } else {
+            (
+                Severity::Warning,
+                "write where it is (a variable, a password manager) instead; blocks have its name in its place, \
+                 but whoever reads this file has it",
+            )
+        };
+        findings.push(Finding {
+            severity,
+            code: "credential",
+            message: format!("this looks like a credential ({})", secret.kind),
+            help: help.to_owned(),
+            span: secret.span,
         });
     }
 }

@@ -46,6 +46,7 @@
 //! | [`note`] | the words of the domain: kinds, scopes, layers, ids |
 //! | [`document`] | a layer without loss: parse, diagnose, edit, format, convert |
 //! | [`slug`] | names of projects |
+//! | [`secret`] | credentials in a text: where, and the text without them |
 //! | [`config`] | what `harness.json` says |
 //! | [`effective`] | which notes of the layers in reach count |
 //! | [`select`] | which of them fit into the block |
@@ -100,6 +101,7 @@ pub mod reach;
 pub mod reconcile;
 pub mod render;
 pub mod review;
+pub mod secret;
 pub mod select;
 pub mod slug;
 pub mod store;

@@ -248,6 +248,14 @@ impl FormArg {
     }
 }
 
+// For commands that bring text into a layer (a doc comment would replace their own help).
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(crate) struct SecretArg {
+    /// Write it although it holds a credential; never into a repository's layer
+    #[arg(long)]
+    pub(crate) allow_secret: bool,
+}
+
 // Fields that `add` and `edit` give by name (a doc comment would replace the command's own
 // help).
 #[derive(Clone, Debug, Default, Args)]

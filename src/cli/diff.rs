@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use anstyle::{AnsiColor, Style};
 
 use super::output::one_line;
+use crate::secret::seal;
 
 /// Lines of context around a change.
 const CONTEXT: usize = 3;
@@ -30,7 +31,9 @@ pub(crate) fn styled(line: &str) -> String {
 }
 
 /// The difference of two texts in the format that `patch` reads; empty if there is none.
+/// Credentials have their names in their places, so that one can see that they changed.
 pub(crate) fn unified(path: &str, old: &str, new: &str) -> String {
+    let (old, new) = (&*seal(old), &*seal(new));
     let old: Vec<&str> = old.split_inclusive('\n').collect();
     let new: Vec<&str> = new.split_inclusive('\n').collect();
     let steps = steps(&old, &new);

@@ -9,8 +9,9 @@ use crate::document::{EditError, Refusal};
 use crate::files::{Action, LockError, ReadError, WriteError};
 use crate::git::GitError;
 use crate::mint::MintError;
+use crate::secret::blot;
 use crate::store::StoreError;
-use crate::sync::{ChangeError, SyncError};
+use crate::sync::{ChangeError, Remedy, SyncError};
 use crate::text::locate;
 use crate::travel::TravelError;
 use crate::workspace::WorkspaceError;
@@ -79,14 +80,16 @@ impl Snippet {
     pub(crate) fn of(path: &Path, source: &str, start: usize, end: usize) -> Self {
         let start = start.min(source.len());
         let location = locate(source, start);
-        let from = source[..start].rfind('\n').map_or(0, |newline| newline + 1);
         let to = source[start..].find('\n').map_or(source.len(), |newline| start + newline);
         let marked = source.get(start..end.clamp(start, to)).unwrap_or("").trim_end();
+        // Looked for in the whole text: a line of a key is not known for one.
+        let shown = blot(source);
+        let text = shown.split('\n').nth(location.line - 1).unwrap_or_default();
         Self {
             path: path.to_owned(),
             line: location.line,
             column: location.column,
-            text: source[from..to].trim_end_matches('\r').to_owned(),
+            text: text.trim_end_matches('\r').to_owned(),
             width: marked.chars().count().max(1),
         }
     }
@@ -290,6 +293,17 @@ impl From<ChangeError> for Failure {
                 .help("it counts all the same, only its history is lost; make room for the store, then `layers sync`"),
             ChangeError::NoSuchNote { .. } => Self::new(Exit::Findings, &error),
             ChangeError::Moved { .. } => Self::refused(&error),
+            ChangeError::Secret { remedy, .. } => Self::refused(&error).help(match remedy {
+                Remedy::None => {
+                    "a repository's layer is for everybody, and git keeps it for good: write where the credential is (a variable, a password manager), not what it is"
+                }
+                Remedy::Allow => {
+                    "write where the credential is (a variable, a password manager), not what it is; --allow-secret writes it into a private layer all the same"
+                }
+                Remedy::Later => {
+                    "the layer cannot be written now, and what waits is kept without credentials: try again later (`layers status` says what it waits for)"
+                }
+            }),
             ChangeError::Ambiguous { .. } => Self::refused(&error)
                 .help("give one of them another id by hand, or remove the copy; `layers check` lists them"),
             ChangeError::Conflict { .. } => {

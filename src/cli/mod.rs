@@ -72,10 +72,21 @@ fn parse(args: &[OsString]) -> Result<Cli, Exit> {
     let cli = matches.and_then(|matches| Cli::from_arg_matches(&matches));
     cli.map_err(|error| {
         // Help and version come this way too. A closed pipe is no error.
-        let _ = error.print();
+        let _ = tell(&error);
         let _ = std::io::stdout().flush();
         if error.use_stderr() { Exit::Usage } else { Exit::Done }
     })
+}
+
+/// Prints what clap has to say. It quotes what was typed, which may be a credential.
+fn tell(error: &clap::Error) -> std::io::Result<()> {
+    let text = error.render().to_string();
+    match crate::secret::mask(&text) {
+        std::borrow::Cow::Owned(masked) if error.use_stderr() => {
+            std::io::stderr().write_all(masked.as_bytes())
+        }
+        _ => error.print(),
+    }
 }
 
 /// `--color` counts for what clap itself prints too, so it is looked for before clap does.

@@ -1,5 +1,6 @@
 //! Where a command's words go: data to stdout, talk to stderr; colour for terminals only.
 
+use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
@@ -7,9 +8,11 @@ use std::path::{Path, PathBuf};
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
+use serde_json::Value;
 
 use super::failure::{Failure, Snippet};
 use crate::document::Severity;
+use crate::secret::{self, mask, mask_value};
 
 /// When to use colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -53,6 +56,8 @@ pub(crate) struct Output {
     err: AutoStream<io::Stderr>,
     is_quiet: bool,
     is_verbose: bool,
+    /// Whether credentials are shown to whoever asked for them.
+    reveals: bool,
     cwd: PathBuf,
 }
 
@@ -63,6 +68,7 @@ impl Output {
             err: AutoStream::new(io::stderr(), color.choice()),
             is_quiet,
             is_verbose,
+            reveals: false,
             cwd: PathBuf::new(),
         }
     }
@@ -83,20 +89,44 @@ impl Output {
         inner.filter(|inner| !inner.as_os_str().is_empty()).unwrap_or(path).display()
     }
 
-    /// Data as it is.
+    /// Shows credentials from now on: what a command prints may go to an agent, so all others
+    /// keep them back.
+    pub(crate) fn reveal(&mut self) {
+        self.reveals = true;
+    }
+
+    /// Whether credentials are shown.
+    pub(crate) const fn reveals(&self) -> bool {
+        self.reveals
+    }
+
+    /// A text as it may be shown.
+    pub(crate) fn shown<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        if self.reveals { Cow::Borrowed(text) } else { mask(text) }
+    }
+
+    /// Data as it is, with whatever it holds.
     pub(crate) fn data(&mut self, text: &str) -> Result<(), Failure> {
         Ok(self.out.write_all(text.as_bytes())?)
     }
 
     /// Data, a line.
     pub(crate) fn line(&mut self, line: impl Display) -> Result<(), Failure> {
+        let line = line.to_string();
+        let line = self.shown(&line).into_owned();
         Ok(writeln!(self.out, "{line}")?)
     }
 
     /// Data as JSON, indented, with one last line end.
     pub(crate) fn json(&mut self, value: &impl Serialize) -> Result<(), Failure> {
-        serde_json::to_writer_pretty(&mut self.out, value)?;
-        Ok(self.out.write_all(b"\n")?)
+        let mut text = serde_json::to_string_pretty(value)?;
+        if !self.reveals && secret::is_in(&text) {
+            let mut masked = serde_json::to_value(value)?;
+            mask_strings(&mut masked, "");
+            text = serde_json::to_string_pretty(&masked)?;
+        }
+        text.push('\n');
+        Ok(self.out.write_all(text.as_bytes())?)
     }
 
     /// Sends what is buffered on its way.
@@ -157,7 +187,8 @@ impl Output {
         // What was written to stdout before stands above it where both are one terminal.
         let _ = self.out.flush();
         // Nobody can be told that nobody can be told.
-        let _ = writeln!(self.err, "{text}");
+        let text = text.to_string();
+        let _ = writeln!(self.err, "{}", mask(&text));
     }
 
     /// How many columns the terminal has that data goes to; none in pipes.
@@ -180,6 +211,20 @@ impl Output {
     /// Whether a person is in front of it.
     pub(crate) fn is_interactive() -> bool {
         io::stdin().is_terminal() && io::stderr().is_terminal()
+    }
+}
+
+/// Masks each string by itself, so that the rest stays what it is.
+fn mask_strings(value: &mut Value, key: &str) {
+    match value {
+        Value::String(text) => {
+            if let Cow::Owned(masked) = mask_value(key, text) {
+                *text = masked;
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| mask_strings(item, key)),
+        Value::Object(fields) => fields.iter_mut().for_each(|(key, value)| mask_strings(value, key)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 

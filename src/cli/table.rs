@@ -1,6 +1,7 @@
 //! Plain tables: columns aligned by blanks, the last one ragged. In pipes whole; on a
 //! terminal a last column of text is cut to what fits.
 
+use crate::secret::mask;
 use anstyle::Style;
 
 use super::failure::Failure;
@@ -102,6 +103,8 @@ const fn is_wide(c: char) -> bool {
 
 /// The first line of a text, cut to `limit` columns.
 pub(crate) fn head_of(text: &str, limit: usize) -> String {
+    // Before it is cut: half a token is not known for one.
+    let text = &*mask(text);
     let first = text.trim_start().lines().next().unwrap_or("");
     let mut head: String = super::output::one_line(first).chars().take(limit + 1).collect();
     let is_cut = width_of(&head) > limit || text.trim().lines().nth(1).is_some();

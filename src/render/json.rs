@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use super::{ABOUT, Label, Section, by_kind, omitted, sanitize, text};
+use super::{ABOUT, Label, Section, by_kind, clean, omitted, text};
 use crate::note::{Kind, Scope};
 
 /// Raised when a reader of the old schema would misread the new one.
@@ -47,11 +47,11 @@ pub(super) fn block(sections: &[Section<'_>]) -> String {
             Some(Label::Project(key)) => (Some(Scope::Project), Some(key)),
         };
         notes.extend(by_kind(section).flat_map(|(_, notes)| notes).map(|note| Note {
-            id: sanitize(note.id),
+            id: clean(note.id),
             kind: note.kind,
             scope,
-            project: project.map(sanitize),
-            title: note.title.map(sanitize),
+            project: project.map(clean),
+            title: note.title.map(clean),
             importance: note.importance,
             content: text(note.content),
         }));

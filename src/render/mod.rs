@@ -17,6 +17,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::note::{Kind, UnknownWord};
+use crate::secret::mask;
 
 pub use sanitize::{Dropped, Unwanted, dropped, sanitize};
 
@@ -143,6 +144,16 @@ fn omitted(sections: &[Section<'_>]) -> usize {
     sections.iter().map(|section| section.omitted).sum()
 }
 
+/// A text of a note as every form shows it: what no prompt should carry is gone, and each
+/// credential has its name in its place. Characters go first, for one that cannot be seen
+/// may stand in the middle of a token.
+fn clean(text: &str) -> Cow<'_, str> {
+    match sanitize(text) {
+        Cow::Borrowed(text) => mask(text),
+        Cow::Owned(text) => Cow::Owned(mask(&text).into_owned()),
+    }
+}
+
 /// A content as every form shows it: sanitised, without empty lines at either end.
 fn text(content: &str) -> Cow<'_, str> {
     let trim = |text: &str| -> (usize, usize) {
@@ -153,7 +164,7 @@ fn text(content: &str) -> Cow<'_, str> {
         let start = end - text[..end].trim_start_matches('\n').len();
         (start, end)
     };
-    match sanitize(content) {
+    match clean(content) {
         Cow::Borrowed(text) => {
             let (start, end) = trim(text);
             Cow::Borrowed(&text[start..end])
@@ -169,7 +180,7 @@ fn text(content: &str) -> Cow<'_, str> {
 
 /// An id, a title or a project key on one line.
 fn one_line(text: &str) -> Cow<'_, str> {
-    match sanitize(text) {
+    match clean(text) {
         text if text.contains(['\n', '\t']) => Cow::Owned(text.replace(['\n', '\t'], " ")),
         text => text,
     }

@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-use super::{ABOUT, Label, Section, by_kind, omitted, sanitize, text};
+use super::{ABOUT, Label, Section, by_kind, clean, omitted, text};
 
 /// The block; the caller has seen that there is a note.
 pub(super) fn block(sections: &[Section<'_>]) -> String {
@@ -52,7 +52,7 @@ fn push_attribute(out: &mut String, name: &str, value: &str) {
     out.push(' ');
     out.push_str(name);
     out.push_str("=\"");
-    for c in sanitize(value).chars() {
+    for c in clean(value).chars() {
         match c {
             '"' => out.push_str("&quot;"),
             '\n' => out.push_str("&#10;"),

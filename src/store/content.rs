@@ -11,6 +11,7 @@ use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use sha2::{Digest, Sha256};
 
 use super::{StoreError, Tx};
+use crate::secret::{has_sealed, seal};
 
 /// How many texts stand between a text and one that is stored whole.
 const MAX_DEPTH: i64 = 24;
@@ -60,11 +61,15 @@ struct Kept {
 
 impl Tx<'_> {
     /// Keeps a text; `near` is one that is kept already and probably much like it.
+    ///
+    /// It goes by the hash of the text as it is, and is kept without its credentials: see
+    /// [`Values::open`](crate::secret::Values::open).
     pub fn keep(&self, text: &str, near: Option<Hash>) -> Result<Hash, StoreError> {
         let hash = Hash::of(text);
         if self.kept(hash)?.is_some() {
             return Ok(hash);
         }
+        let text = &*seal(text);
         let base = match near {
             Some(near) => match self.kept(near)?.filter(|kept| kept.depth < MAX_DEPTH) {
                 Some(kept) => Some((near, kept.depth, self.text(near)?)),
@@ -92,7 +97,7 @@ impl Tx<'_> {
         Ok(hash)
     }
 
-    /// A text that is kept.
+    /// A text that is kept, without its credentials.
     pub fn text(&self, hash: Hash) -> Result<String, StoreError> {
         // From the text that is whole up to the one asked for.
         let mut chain = Vec::new();
@@ -110,7 +115,8 @@ impl Tx<'_> {
             text = [&text[..kept.prefix], &middle, &text[end..]].concat();
         }
         let text = String::from_utf8(text).map_err(|_| self.lacks(hash))?;
-        if Hash::of(&text) == hash { Ok(text) } else { Err(self.lacks(hash)) }
+        // What was sealed is not what was hashed.
+        if Hash::of(&text) == hash || has_sealed(&text) { Ok(text) } else { Err(self.lacks(hash)) }
     }
 
     fn kept(&self, hash: Hash) -> Result<Option<Kept>, StoreError> {

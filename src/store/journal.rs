@@ -1,5 +1,7 @@
 //! What happened to notes: changes, what lost in a merge, what is gone from the files.
 
+use crate::secret::seal;
+
 use super::{LayerId, StoreError, Tx, VersionId};
 
 /// What was done to a note.
@@ -200,9 +202,9 @@ impl Tx<'_> {
                 change.layer.0,
                 change.note,
                 change.op.as_str(),
-                change.before,
-                change.after,
-                change.reason,
+                change.before.map(seal),
+                change.after.map(seal),
+                change.reason.map(seal),
             ),
         )
     }
@@ -259,8 +261,8 @@ impl Tx<'_> {
                 conflict.layer.0,
                 conflict.note,
                 conflict.field,
-                conflict.kept,
-                conflict.lost,
+                conflict.kept.map(seal),
+                conflict.lost.map(seal),
                 conflict.from.map(|id| id.0),
                 conflict.to.map(|id| id.0),
             ),
@@ -310,7 +312,7 @@ impl Tx<'_> {
                 archived.at,
                 archived.layer.0,
                 archived.note,
-                archived.text,
+                seal(archived.text),
                 archived.why.as_str(),
             ),
         )

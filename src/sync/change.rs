@@ -10,13 +10,14 @@ use crate::effective::id_of;
 use crate::files::{ChangedTo, Expected, Found, WriteError, Wrote};
 use crate::reconcile::{Step, View, lacks_ids, renew_revision, steps};
 use crate::review::seen_online;
+use crate::secret::Values;
 use crate::store::{Hash, LayerId, StoreError, Tx, WhyGone};
-use crate::workspace::{LayerRef, WorkspaceError};
+use crate::workspace::{LayerKind, LayerRef, WorkspaceError};
 
 use super::journal::{Batch, add_version, keep_waiting, record_steps};
 use super::line::StoredLine;
 use super::look::{Looked, place_of, stamp_of};
-use super::{PassOptions, Session, SyncError, TRIES, Waits, view_of, waiting_of};
+use super::{PassOptions, Session, SyncError, TRIES, Waits, opened, spelled, view_of, waiting_of};
 
 /// Why a layer was not changed. Its file is as it was.
 #[derive(Debug, thiserror::Error)]
@@ -75,6 +76,19 @@ pub enum ChangeError {
         /// Where the second one starts, as an offset.
         second: usize,
     },
+    /// The change brings a credential into the layer. What it is, never which.
+    #[error(
+        "{} holds a credential ({kind}); nothing was written", 
+        place_of_secret(note.as_ref())
+    )]
+    Secret {
+        /// What it is: `GitHub token`.
+        kind: &'static str,
+        /// The note and the field that hold it; none if it stands between notes.
+        note: Option<(String, String)>,
+        /// Whether anything can be done about it.
+        remedy: Remedy,
+    },
     /// Git's conflict markers stand in the layer.
     #[error("git's conflict markers stand in this layer; it is not written until they are gone")]
     Conflict {
@@ -108,9 +122,25 @@ impl ChangeError {
             | Self::Layer(_)
             | Self::Unrecorded { .. }
             | Self::NoSuchNote { .. }
-            | Self::Moved { .. } => None,
+            | Self::Moved { .. }
+            | Self::Secret { .. } => None,
         }
     }
+}
+
+/// What can be done about a credential that is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remedy {
+    /// Nothing: the layer is shared.
+    None,
+    /// The author may be allowed to ([`Author::may_add_secrets`]).
+    Allow,
+    /// To wait: the file cannot be written now, and what waits is kept without credentials.
+    Later,
+}
+
+fn place_of_secret(note: Option<&(String, String)>) -> String {
+    note.map_or_else(|| "the text between the notes".to_owned(), |(id, field)| format!("the {field} of {id}"))
 }
 
 /// Who changes notes online, and why.
@@ -122,13 +152,15 @@ pub struct Author {
     pub reason: Option<String>,
     /// Notes that are on their way from one layer to another, as they were: neither gone nor new.
     pub moving: BTreeMap<String, String>,
+    /// Whether credentials may be written into layers that nobody else reads.
+    pub may_add_secrets: bool,
 }
 
 impl Author {
     /// An agent by its model, or a person where no model is known.
     pub fn of(model: Option<&str>) -> Self {
         let who = model.map_or_else(|| "user".to_owned(), |model| format!("agent:{model}"));
-        Self { who, reason: None, moving: BTreeMap::new() }
+        Self { who, reason: None, moving: BTreeMap::new(), may_add_secrets: false }
     }
 }
 
@@ -167,6 +199,12 @@ pub fn rewrite_layer(
     seed: &str,
     mut rewrite: impl FnMut(&Document) -> Result<Document, ChangeError>,
 ) -> Result<Changed, ChangeError> {
+    // Here and nowhere else, since every command that writes notes comes this way.
+    let mut rewrite = |document: &Document| {
+        let after = rewrite(document)?;
+        admit(&session.author, layer, document, &after)?;
+        Ok(after)
+    };
     let mut tries = 0;
     loop {
         tries += 1;
@@ -248,10 +286,10 @@ impl Session {
     ) -> Result<Changed, ChangeError> {
         let place = place_of(&layer.path);
         let row = self.store.read().layer(&self.root, &place).map_err(SyncError::from)?;
-        let line = StoredLine::of(&self.store, row.as_ref().map(|row| row.id), Hash::of(file.source()))
+        let line = StoredLine::of(&self.store, row.as_ref().map(|row| row.id), file.source())
             .map_err(SyncError::from)?;
         let head = line.head().map_err(SyncError::from)?;
-        let waiting = waiting_of(&self.store, row.as_ref()).map_err(SyncError::from)?;
+        let waiting = waiting_of(&self.store, row.as_ref(), file.source()).map_err(SyncError::from)?;
         let head = match &head {
             Some(head) => Document::clone(head),
             // Nothing good is known of it yet, so there is nothing to change.
@@ -269,6 +307,9 @@ impl Session {
         if after.source() == before.source() {
             return Ok(Changed { wrote: Wrote::Nothing, before, after, waits: None });
         }
+        if let Some(error) = brought(&after, file.source(), Remedy::Later) {
+            return Err(error);
+        }
         let batch = self.batch.at_once();
         self.marks.take(&self.root, &place);
         let changed = steps(&before, &after, &view_of(row.as_ref()));
@@ -278,9 +319,9 @@ impl Session {
                 self.record_online(tx, row.id, &changed, &batch)?;
                 accept(tx, layer, &before, &after, batch.at)?;
                 let pair = (from.clone(), after.clone());
-                let mut view = view_of(Some(&row));
+                let mut view = opened(view_of(Some(&row)), file.source());
                 view.wait(file, &head, &pair);
-                row.view = Some(serde_json::to_string(&view).unwrap_or_default());
+                row.view = spelled(&view);
                 row.waiting = keep_waiting(tx, Some(&pair), &head)?;
                 tx.put_layer(&row)
             })
@@ -331,7 +372,7 @@ impl Session {
                 // The empty file is a version, so that a stale save cannot take the note away.
                 add_version(tx, row.id, before, "offline", &batch)?;
             }
-            let old = view_of(Some(&row));
+            let old = opened(view_of(Some(&row)), before.source());
             let changed = steps(before, after, &old);
             add_version(tx, row.id, after, "online", &batch)?;
             self.record_online(tx, row.id, &changed, &batch)?;
@@ -343,7 +384,7 @@ impl Session {
             };
             let view = View::with_explicit(after, after, before, &old, None, &is_explicit);
             is_plain = view.is_plain();
-            row.view = (!is_plain).then(|| serde_json::to_string(&view).unwrap_or_default());
+            row.view = spelled(&view);
             row.seen = (!lacks_ids(after)).then(|| Hash::of(after.source()));
             row.stamp = None;
             tx.put_layer(&row)?;
@@ -379,6 +420,43 @@ fn accept(
 /// The hash of a file that is not there.
 fn nothing() -> Hash {
     Hash::of("")
+}
+
+/// Refuses what would bring a credential into a layer. One that a person typed there may
+/// stay, and go along from one layer of theirs into another. [`rewrite_layer`] asks it; who
+/// writes several layers asks before the first.
+pub fn admit(
+    author: &Author,
+    layer: &LayerRef,
+    before: &Document,
+    after: &Document,
+) -> Result<(), ChangeError> {
+    let is_shared = layer.kind == LayerKind::Repo;
+    if !is_shared && author.may_add_secrets || before.source() == after.source() {
+        return Ok(());
+    }
+    let mut known = before.source().to_owned();
+    for text in author.moving.values().filter(|_| !is_shared) {
+        known.push('\n');
+        known.push_str(text);
+    }
+    let remedy = if is_shared { Remedy::None } else { Remedy::Allow };
+    brought(after, &known, remedy).map_or(Ok(()), Err)
+}
+
+/// The first credential of a layer that a text does not have.
+fn brought(after: &Document, known: &str, remedy: Remedy) -> Option<ChangeError> {
+    let values = Values::of(after.source());
+    let new = values.new_beside(known).next()?;
+    let field = |note: Note<'_>| {
+        let fields = std::iter::once(Field::Content).chain(note.fields());
+        let mut holding = fields.filter(|field| {
+            note.get(field).is_some_and(|text| new.is_in(&text))
+                || note.entry_text(field).is_some_and(|text| new.is_in(text))
+        });
+        holding.next().map(|field| (id_of(note).into_owned(), field.key().to_owned()))
+    };
+    Some(ChangeError::Secret { kind: new.kind, note: after.notes().find_map(field), remedy })
 }
 
 /// A refusal of the document with the layer that it is about.

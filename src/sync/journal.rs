@@ -12,7 +12,7 @@ use crate::store::{
 };
 
 use super::look::{reliable, stamp_of};
-use super::{Happened, Session, SyncError, Waits, Work};
+use super::{Happened, Session, SyncError, Waits, Work, spelled};
 
 /// What happened to each note, for the report.
 pub(super) fn happened(settled: &Settled, returned: &BTreeSet<String>) -> Vec<(String, Happened)> {
@@ -107,8 +107,7 @@ impl Session {
             settled.arrived.contains(id)
         })?;
         record_losses(tx, row.id, settled, base, newest.map(|newest| newest.id), batch)?;
-        row.view =
-            (!settled.view.is_plain()).then(|| serde_json::to_string(&settled.view).unwrap_or_default());
+        row.view = spelled(&settled.view);
         row.waiting = keep_waiting(tx, settled.waiting.as_ref(), &settled.document)?;
         // Looked at again once it can be written: notes may still lack their ids.
         let is_blocked =

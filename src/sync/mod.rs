@@ -27,10 +27,13 @@ use crate::merge::{Base, Loss, Why};
 use crate::mint::{MintError, fresh_id, now_millis};
 use crate::note::LayerKind;
 use crate::reconcile::{Facts, Held, Known, Seen, Settled, View, Writing, reconcile};
+use crate::secret::{Values, has_sealed, seal};
 use crate::store::{Hash, LayerRow, StatePlace, Store, StoreError, VersionId};
 use crate::workspace::{LayerRef, WorkTree, WorkspaceError};
 
-pub use change::{Author, ChangeError, Changed, change_layer, edit_error, find_note, rewrite_layer};
+pub use change::{
+    Author, ChangeError, Changed, Remedy, admit, change_layer, edit_error, find_note, rewrite_layer,
+};
 pub use checkout::layer_paths;
 pub use journal::{Recalled, recall};
 pub use peek::{Peeked, Peeker};
@@ -371,15 +374,15 @@ impl Session {
         is_elsewhere: &dyn Fn(&str) -> bool,
     ) -> Result<Option<Decided>, SyncError> {
         let hash = work.looked.hash();
-        let view = view_of(work.row.as_ref());
-        let waiting = waiting_of(&self.store, work.row.as_ref())?;
+        let view = opened(view_of(work.row.as_ref()), work.file.source());
+        let waiting = waiting_of(&self.store, work.row.as_ref(), work.file.source())?;
         // A row without a hash may be of a file that was there and is to be looked at again.
         let is_seen = hash.is_some() && work.row.as_ref().is_some_and(|row| row.seen == hash);
         let must_take = options.accept && view.held.is_some();
         if is_seen && waiting.is_none() && !must_take {
             return Ok(None);
         }
-        let line = StoredLine::of(&self.store, work.row.as_ref().map(|row| row.id), work.hash())?;
+        let line = StoredLine::of(&self.store, work.row.as_ref().map(|row| row.id), work.file.source())?;
         let head = line.head()?;
         let is_new = head.as_ref().is_none_or(|head| head.source() != work.file.source());
         let by_git = is_new
@@ -516,7 +519,7 @@ fn arrivals(works: &mut [Work], store: &Store) -> Result<(), StoreError> {
         let seen = match left.base {
             Some(base) if base.why != Why::NothingOnline && base.why != Why::Meant => {
                 let row = works[from].row.as_ref().map(|row| row.id);
-                let line = StoredLine::of(store, row, Hash::of(works[from].file.source()))?;
+                let line = StoredLine::of(store, row, works[from].file.source())?;
                 base_note(&line, base, &id)?
             }
             _ => None,
@@ -571,13 +574,38 @@ pub(super) fn view_of(row: Option<&LayerRow>) -> View {
     text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
 }
 
+/// A view with the credentials that the file has.
+pub(super) fn opened(mut view: View, file: &str) -> View {
+    if view.stand_ins.iter().any(|one| has_sealed(&one.text)) {
+        let values = Values::of(file);
+        for one in &mut view.stand_ins {
+            one.text = values.open(std::mem::take(&mut one.text));
+        }
+    }
+    view
+}
+
+/// How a view is stored: without credentials, and not at all if the file says everything.
+pub(super) fn spelled(view: &View) -> Option<String> {
+    if view.is_plain() {
+        return None;
+    }
+    let mut view = view.clone();
+    for one in &mut view.stand_ins {
+        one.text = seal(&one.text).into_owned();
+    }
+    Some(serde_json::to_string(&view).unwrap_or_default())
+}
+
+/// The online changes that wait, with the credentials that the file has.
 pub(super) fn waiting_of(
     store: &Store,
     row: Option<&LayerRow>,
+    file: &str,
 ) -> Result<Option<(Document, Document)>, StoreError> {
     let Some((from, to)) = row.and_then(|row| row.waiting) else { return Ok(None) };
-    let tx = store.read();
-    Ok(Some((Document::parse(tx.text(from)?), Document::parse(tx.text(to)?))))
+    let (tx, values) = (store.read(), Values::of(file));
+    Ok(Some((Document::parse(values.open(tx.text(from)?)), Document::parse(values.open(tx.text(to)?)))))
 }
 
 impl Work {

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use crate::document::{Document, Severity};
 use crate::files::{self, Found};
 use crate::mint::now_millis;
-use crate::store::{Hash, LayerRow};
+use crate::store::LayerRow;
 use crate::workspace::LayerRef;
 
 use super::line::StoredLine;
@@ -194,7 +194,7 @@ impl Session {
             return Ok(false);
         }
         let row = work.row.as_ref().map(|row| row.id);
-        let head = StoredLine::of(&self.store, row, Hash::of(work.file.source()))?.head()?;
+        let head = StoredLine::of(&self.store, row, work.file.source())?.head()?;
         Ok(head.map_or(0, |head| errors_in(&head)) < errors)
     }
 

@@ -8,14 +8,14 @@ use crate::document::Document;
 use crate::files::Found;
 use crate::reconcile::{Facts, Known, Seen, Settled, View, Writing, reconcile};
 use crate::review::pin;
-use crate::store::{Hash, LayerRow, ReviewedRow, StatePlace, Store, StoreError};
+use crate::store::{LayerRow, ReviewedRow, StatePlace, Store, StoreError};
 use crate::workspace::{Grant, LayerRef, WorkspaceError};
 
 use super::checkout;
 use super::line::StoredLine;
 use super::look::{Looked, place_of};
 use super::marks::Marks;
-use super::{isolate_returned, view_of, waiting_of};
+use super::{isolate_returned, opened, view_of, waiting_of};
 
 /// A layer as it counts.
 #[derive(Debug)]
@@ -135,7 +135,8 @@ impl Peeker {
             return Ok(peeked);
         };
         if hash.is_some() && row.seen == hash {
-            return Ok(Peeked::new(exists, document, view_of(Some(&row))));
+            let view = opened(view_of(Some(&row)), document.source());
+            return Ok(Peeked::new(exists, document, view));
         }
         let broken = |error: StoreError| WorkspaceError::Store { problem: error.to_string() };
         let settled = dry_run(store, layer, &row, exists, &document).map_err(broken)?;
@@ -159,7 +160,7 @@ impl Peeker {
             return Err(error);
         }
         let Some((store, row)) = self.row(layer).ok().flatten() else { return Err(error) };
-        let line = StoredLine::of(store, Some(row.id), Hash::of(""));
+        let line = StoredLine::of(store, Some(row.id), "");
         let Some(head) = line.ok().and_then(|line| line.head().ok().flatten()) else { return Err(error) };
         let view = View::unavailable(&head, &view_of(Some(&row)));
         let mut peeked = Peeked::new(true, Document::parse(""), view);
@@ -176,13 +177,14 @@ fn dry_run(
     exists: bool,
     document: &Document,
 ) -> Result<Settled, StoreError> {
-    let line = StoredLine::of(store, Some(row.id), Hash::of(document.source()))?;
+    let line = StoredLine::of(store, Some(row.id), document.source())?;
     let head = line.head()?;
     let is_new = head.as_ref().is_some_and(|head| head.source() != document.source());
     let found = if exists { Found::Content(String::new()) } else { Found::Absent };
     let by_git = is_new
         && head.as_ref().is_some_and(|head| checkout::is_put_by_git(&layer.path, &found, head.source()));
-    let (view, waiting) = (view_of(Some(row)), waiting_of(store, Some(row))?);
+    let file = document.source();
+    let (view, waiting) = (opened(view_of(Some(row)), file), waiting_of(store, Some(row), file)?);
     let known = Known { line: &line, view: &view, waiting: waiting.as_ref() };
     let facts = Facts { by_git, writing: Writing::Waits, accept: false, is_elsewhere: &|_| false };
     let seen = if exists { Seen::Text(document) } else { Seen::Absent };

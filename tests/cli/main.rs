@@ -13,6 +13,7 @@ mod checkouts;
 mod completions;
 mod conflict_markers;
 mod copies;
+mod credentials;
 mod damaged_store;
 mod doctor;
 mod editing;

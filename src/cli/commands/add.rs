@@ -3,7 +3,7 @@
 use clap::Args;
 use serde::Serialize;
 
-use super::super::args::{FieldArgs, FormArg, LayerArg};
+use super::super::args::{FieldArgs, FormArg, LayerArg, SecretArg};
 use super::super::context::{self, Context, Here, model_of_environment};
 use super::super::failure::Exit;
 use super::super::failure::Failure;
@@ -34,6 +34,8 @@ pub(crate) struct AddArgs {
     text: Option<String>,
     #[command(flatten)]
     fields: FieldArgs,
+    #[command(flatten)]
+    secret: SecretArg,
     /// Where the note goes [default: home]
     #[arg(long, value_enum)]
     layer: Option<LayerArg>,
@@ -78,7 +80,8 @@ pub(crate) fn run(args: &AddArgs, cx: &mut Context) -> Result<Exit, Failure> {
         None => fresh_id()?,
     };
     let seed = context::seed(&here.workspace, &layer);
-    let session = here.session(cx)?;
+    let mut session = here.session(cx)?;
+    session.author.may_add_secrets = args.secret.allow_secret;
     let changed = change_layer(&session, &layer, seed, |document| {
         let form = form_of(&here.workspace, &layer, document, args.form);
         let note = new_note(args, cx, &here.workspace, &layer, document, form, &id, &content);

@@ -12,6 +12,7 @@ use super::super::table::Table;
 use super::super::{complete, lookup};
 use super::sync::tell_waits;
 use crate::document::{Change, Document};
+use crate::secret::mask;
 use crate::store::{Archived, WhyGone};
 use crate::sync::{change_layer, find_note};
 
@@ -126,5 +127,5 @@ fn list(args: &ArchiveArgs, cx: &mut Context) -> Result<Exit, Failure> {
 
 fn content(row: &Archived) -> String {
     let document = Document::parse(row.text.as_str());
-    document.notes().next().map(|note| note.content().into_owned()).unwrap_or_default()
+    document.notes().next().map(|note| mask(&note.content()).into_owned()).unwrap_or_default()
 }

@@ -1,6 +1,7 @@
 //! `layers edit`: other fields or another text for one note.
 
 use std::borrow::Cow;
+use std::path::PathBuf;
 use std::process::Command;
 
 use clap::Args;
@@ -8,7 +9,7 @@ use clap_complete::engine::ArgValueCompleter;
 use serde::Serialize;
 use tempfile::TempPath;
 
-use super::super::args::FieldArgs;
+use super::super::args::{FieldArgs, SecretArg};
 use super::super::context::{self, Context};
 use super::super::failure::{Exit, Failure};
 use super::super::output::Output;
@@ -19,6 +20,7 @@ use crate::document::{Change, Field, Note};
 use crate::files::Wrote;
 use crate::mint::fresh_id;
 use crate::note::{LayerKind, Scope, two_decimals};
+use crate::secret::mask;
 use crate::select::{ANY_MODEL, Standing};
 use crate::sync::{ChangeError, change_layer, find_note};
 use crate::workspace::{LayerRef, Workspace};
@@ -50,6 +52,8 @@ pub(crate) struct EditArgs {
     unset: Vec<String>,
     #[command(flatten)]
     fields: FieldArgs,
+    #[command(flatten)]
+    secret: SecretArg,
 }
 
 fn key_value(text: &str) -> Result<(String, String), String> {
@@ -102,7 +106,8 @@ pub(crate) fn run(args: &EditArgs, cx: &mut Context) -> Result<Exit, Failure> {
     let fresh = fresh_id()?;
     let mut id = args.id.clone();
     let mut changed_fields = Vec::new();
-    let session = here.session(cx)?;
+    let mut session = here.session(cx)?;
+    session.author.may_add_secrets = args.secret.allow_secret;
     let changed = change_layer(&session, &layer, "", |document| {
         let note = find_note(&layer, document, &args.id)?;
         if opened.as_ref().is_some_and(|(old, _)| *old != note.content()) {
@@ -119,9 +124,12 @@ pub(crate) fn run(args: &EditArgs, cx: &mut Context) -> Result<Exit, Failure> {
         Ok(changes)
     });
     // What a person wrote is not lost with a write that fails.
-    let changed = changed.map_err(|error| match opened.and_then(|(_, file)| file.keep().ok()) {
-        Some(kept) => Failure::from(error).help(format_args!("your text is in {}", kept.display())),
-        None => Failure::from(error),
+    let changed = changed.map_err(|error| {
+        let has_secret = matches!(error, ChangeError::Secret { .. });
+        match opened.and_then(|(_, file)| kept(file, has_secret)) {
+            Some(kept) => Failure::from(error).help(format_args!("your text is in {}", kept.display())),
+            None => Failure::from(error),
+        }
     })?;
     drop(session);
 
@@ -157,6 +165,15 @@ pub(crate) fn run(args: &EditArgs, cx: &mut Context) -> Result<Exit, Failure> {
         tell_if_hidden(cx, note, standing);
     }
     Ok(Exit::Done)
+}
+
+/// Where the text that a person wrote is kept; a credential that was refused is not.
+fn kept(file: TempPath, has_secret: bool) -> Option<PathBuf> {
+    if has_secret {
+        let text = std::fs::read_to_string(&file).ok()?;
+        std::fs::write(&file, mask(&text).as_bytes()).ok()?;
+    }
+    file.keep().ok()
 }
 
 /// What the options ask for, each field once.

@@ -16,6 +16,7 @@ use crate::export::{ExportError, Exported, layered, single};
 use crate::files::{self, Expected, Found, NewFile, Wrote};
 use crate::note::{Approval, Kind, LayerKind, Scope};
 use crate::reach::{Reach, ReadLayer};
+use crate::secret::find;
 use crate::workspace::all_projects;
 
 pub(crate) const EXAMPLES: &str = "\
@@ -38,6 +39,9 @@ pub(crate) struct ExportArgs {
     /// Replace files that hold something else
     #[arg(long)]
     force: bool,
+    /// Export credentials that stand in notes
+    #[arg(long)]
+    allow_secret: bool,
 }
 
 /// A note's texts, which an export borrows.
@@ -64,9 +68,15 @@ pub(crate) fn run(args: &ExportArgs, cx: &mut Context) -> Result<Exit, Failure> 
         cx.out
             .say(format_args!("{waiting} pending or rejected note(s) left out: pi's files know no approval"));
     }
+    if args.allow_secret {
+        cx.out.reveal();
+    }
     if cx.globals.json {
         cx.out.json(&items)?;
         return Ok(Exit::Done);
+    }
+    if !args.allow_secret {
+        admit(&items)?;
     }
     let exported: Vec<Exported<'_>> = items.iter().map(Item::exported).collect();
     match (&args.layered, &args.path) {
@@ -83,6 +93,24 @@ pub(crate) fn run(args: &ExportArgs, cx: &mut Context) -> Result<Exit, Failure> 
         }
     }
     Ok(Exit::Done)
+}
+
+/// Refuses to copy credentials into other files.
+fn admit(items: &[Item<'_>]) -> Result<(), Failure> {
+    for item in items {
+        for (field, text) in [("content", &item.content), ("evidence", &item.evidence)] {
+            if let Some(secret) = find(text).first() {
+                return Err(Failure::refused(format_args!(
+                    "the {field} of {} holds a credential ({}); nothing was written",
+                    item.id, secret.kind
+                ))
+                .help(
+                    "take it out of the note (`layers check` says where it stands), or give --allow-secret",
+                ));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Whether a note counts, whatever the model.

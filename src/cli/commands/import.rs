@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueHint};
 use serde::Serialize;
 
-use super::super::args::LayerArg;
+use super::super::args::{LayerArg, SecretArg};
 use super::super::context::{Context, Here, seed};
 use super::super::diff;
 use super::super::failure::{Exit, Failure, Snippet};
@@ -20,7 +20,7 @@ use crate::import::{Fate, Imported, Item, Layer, Outcome, import};
 use crate::mint::fresh_id;
 use crate::note::{LayerKind, Scope, two_decimals};
 use crate::slug::is_key;
-use crate::sync::{ChangeError, Session, edit_error, find_note, rewrite_layer};
+use crate::sync::{ChangeError, Session, admit, edit_error, find_note, rewrite_layer};
 use crate::workspace::LayerRef;
 
 pub(crate) const EXAMPLES: &str = "\
@@ -50,6 +50,8 @@ pub(crate) struct ImportArgs {
     /// Write nothing; show what would change
     #[arg(long)]
     dry_run: bool,
+    #[command(flatten)]
+    secret: SecretArg,
 }
 
 #[derive(Serialize)]
@@ -131,6 +133,7 @@ pub(crate) fn run(args: &ImportArgs, cx: &mut Context) -> Result<Exit, Failure> 
     }
     let (here, mut session) = if args.dry_run { stored::look(cx)? } else { stored::open(cx)? };
     session.author.reason = Some("import".to_owned());
+    session.author.may_add_secrets = args.secret.allow_secret;
     let target = |place: LayerArg, cx: &mut Context| {
         if args.dry_run { here.target(place) } else { here.target_to_write(place, cx) }
     };
@@ -168,6 +171,7 @@ pub(crate) fn run(args: &ImportArgs, cx: &mut Context) -> Result<Exit, Failure> 
     } else {
         session.author.moving = plan.moving.clone();
         // A note that moves has come before it goes.
+        plan.admit(&here, &session)?;
         plan.carry_out(cx, &here, &session, |edit| !matches!(edit, Edit::Remove(_)))?;
         plan.carry_out(cx, &here, &session, |edit| matches!(edit, Edit::Remove(_)))?;
     }
@@ -311,6 +315,19 @@ impl<'a> Plan<'a> {
             let path = cx.out.path(&layer.path).to_string();
             for line in diff::unified(&path, before.source(), after.source()).lines() {
                 cx.out.line(diff::styled(line))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses what would be refused in a layer before another is written.
+    fn admit(&self, here: &Here, session: &Session) -> Result<(), Failure> {
+        for (layer, edits) in self.layers.values() {
+            let text = layer.read_text()?.content();
+            let before = Document::parse(text.unwrap_or_default());
+            // What goes wrong otherwise is told when it is done.
+            if let Ok(after) = edited(here, layer, &before, edits.iter()) {
+                admit(&session.author, layer, &before, &after)?;
             }
         }
         Ok(())

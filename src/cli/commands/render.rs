@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::super::args::format_parser;
 use super::super::context::{Context, MODEL_VARIABLE};
 use super::super::failure::{Exit, Failure};
+use super::super::json;
 use super::super::output::{FAINT, Output};
 use super::super::table::{Table, head_of};
 use crate::audit::Audit;
@@ -16,7 +17,9 @@ use crate::effective::Judged;
 use crate::note::{Kind, LayerKind, two_decimals};
 use crate::reach::{Reach, ReadLayer};
 use crate::render::{Format, Label, Section, Shown, render};
+use crate::secret::find;
 use crate::select::{Contender, Outcome, Selection, Standing, cost, select_by};
+use crate::text::locate;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -109,12 +112,41 @@ fn print(
         return explain(cx, &explained, parts);
     }
     let format = if cx.globals.json { Format::Json } else { args.format };
+    tell_masked(cx, layers, parts, &selections);
     let block = block(parts, &selections, format);
     if !block.is_empty() {
         cx.out.data(&block)?;
         cx.out.data("\n")?;
     }
     Ok(Exit::Done)
+}
+
+/// Says which of the notes taken hold a credential, and where: once a note.
+fn tell_masked(cx: &mut Context, layers: &[&ReadLayer], parts: &[Part<'_>], selections: &[Selection]) {
+    let taken = parts
+        .iter()
+        .zip(selections)
+        .flat_map(|(part, selection)| taken(selection).map(|index| &part.judged[index]));
+    for judged in taken {
+        let (content, title) = (judged.note.content(), judged.note.title().unwrap_or_default());
+        let Some(secret) = [&content, &title].iter().find_map(|text| find(text).into_iter().next()) else {
+            continue;
+        };
+        let read = layers[judged.layer];
+        let source = read.document.source();
+        let mut at = json::place_of(judged, read);
+        if judged.is_in_file {
+            let here = find(judged.note.span().of(source));
+            at += here.iter().find(|here| here.kind == secret.kind).map_or(0, |here| here.span.start);
+        }
+        let line = locate(source, at).line;
+        let place = format!("{}:{line}", cx.out.path(&read.layer.path));
+        cx.out.warn(format_args!(
+            "{place}: {} holds a credential ({}), which is masked",
+            super::super::output::one_line(&judged.id),
+            secret.kind
+        ));
+    }
 }
 
 fn block(parts: &[Part<'_>], selections: &[Selection], format: Format) -> String {
@@ -150,6 +182,11 @@ fn of_repo(layers: &[&ReadLayer]) -> Vec<bool> {
     layers.iter().map(|read| read.layer.kind == LayerKind::Repo).collect()
 }
 
+/// The indexes of the notes taken.
+fn taken(selection: &Selection) -> impl Iterator<Item = usize> {
+    selection.taken.iter().flat_map(|(_, indexes)| indexes).copied()
+}
+
 impl Part<'_> {
     /// Ranks all notes; looks up the texts of those that are priced.
     fn select(&self, config: &Config) -> Selection {
@@ -172,8 +209,7 @@ impl Part<'_> {
     }
 
     fn texts(&self, selection: &Selection) -> Vec<Texts<'_>> {
-        let taken = selection.taken.iter().flat_map(|(_, indexes)| indexes);
-        taken.map(|index| Texts::of(&self.judged[*index])).collect()
+        taken(selection).map(|index| Texts::of(&self.judged[index])).collect()
     }
 
     fn label(&self) -> Option<Label<'_>> {

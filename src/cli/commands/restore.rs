@@ -13,6 +13,7 @@ use super::sync::tell_waits;
 use crate::document::{Change, Document, Field, NewNote};
 use crate::files::{Expected, Found};
 use crate::mint::now_millis;
+use crate::secret::{Values, has_sealed};
 use crate::sync::{Changed, PassOptions, Session, change_layer, find_note, recall};
 use crate::workspace::{LayerRef, WorkTree};
 
@@ -77,10 +78,10 @@ fn notes(ids: &[String], cx: &mut Context, here: &Here, session: &Session) -> Re
         let note = NewNote::from_snippet(&recalled.text).ok_or_else(|| {
             Failure::new(Exit::Broken, format_args!("what was kept of {id} does not read as a note"))
         })?;
-        found.push((id, layer, note));
+        found.push((id, layer, note, recalled.text));
     }
     let mut restored = Vec::new();
-    for (id, layer, note) in found {
+    for (id, layer, note, recalled) in found {
         let mut is_there = false;
         let changed = change_layer(session, layer, "", |document| {
             is_there = document.note(id).is_some();
@@ -94,6 +95,7 @@ fn notes(ids: &[String], cx: &mut Context, here: &Here, session: &Session) -> Re
             cx.out.say(format_args!("{id} stands in {path}; nothing was written"));
         } else {
             tell(cx, id, &path, &changed);
+            tell_sealed(cx, &recalled);
         }
         restored.push(Restored { id: Some(id.clone()), path: layer.path.display().to_string() });
     }
@@ -120,18 +122,26 @@ fn conflict(number: i64, cx: &mut Context, here: &Here, session: &Session) -> Re
         )
         .help(format_args!("it said:\n{}", row.lost.unwrap_or_default())));
     };
+    let values = Values::of(&layer.read_text()?.content().unwrap_or_default());
+    let (kept, lost) = (opened(&values, row.kept.as_deref()), opened(&values, row.lost.as_deref()));
+    if lost.as_deref().is_some_and(has_sealed) {
+        return Err(Failure::refused(format_args!(
+            "what lost held a credential, and no credential is kept; nothing was written"
+        ))
+        .help("`layers conflicts` shows the rest of it; write it by hand"));
+    }
     let changed = change_layer(session, layer, "", |document| {
         let note = find_note(layer, document, id)?;
         if field == REMOVAL {
             return Ok(vec![Change::Remove { note: note.index(), with_section: false }]);
         }
         let field = if field == Field::Content.key() { Field::Content } else { Field::from_key(field) };
-        let Some(lost) = &row.lost else {
+        let Some(lost) = &lost else {
             return Ok(vec![Change::Unset { note: note.index(), field }]);
         };
         let now = note.get(&field).unwrap_or_default().into_owned();
         // Of a text only the lines that lost are known.
-        let text = match &row.kept {
+        let text = match &kept {
             Some(kept) if now != *kept && now.matches(kept.as_str()).count() == 1 && !kept.is_empty() => {
                 now.replacen(kept.as_str(), lost, 1)
             }
@@ -164,6 +174,17 @@ fn held(place: LayerArg, here: &Here, session: &Session) -> Result<LayerRef, Fai
     Ok(held.map_or(written, |report| report.layer))
 }
 
+fn opened(values: &Values, text: Option<&str>) -> Option<String> {
+    text.map(|text| values.open(text.to_owned()))
+}
+
+/// Says that what is back lacks what was not kept.
+fn tell_sealed(cx: &mut Context, text: &str) {
+    if has_sealed(text) {
+        cx.out.warn("it held a credential, and no credential is kept: its name stands in its place");
+    }
+}
+
 /// Puts the last good text of a held file back.
 fn file(place: LayerArg, cx: &mut Context, here: &Here, session: &Session) -> Result<Restored, Failure> {
     let layer = held(place, here, session)?;
@@ -178,8 +199,12 @@ fn file(place: LayerArg, cx: &mut Context, here: &Here, session: &Session) -> Re
             format_args!("nothing is known of {}", layer.path.display()),
         ));
     };
-    let text = session.store().read().text(newest.hash)?;
     let found = layer.read_text()?;
+    let text = session.store().read().text(newest.hash)?;
+    let text = match &found {
+        Found::Content(now) => Values::of(now).open(text),
+        Found::Absent => text,
+    };
     let path = cx.out.path(&layer.path).to_string();
     if let Some(what) = WorkTree::around(&layer.path).and_then(|tree| tree.under_way()) {
         return Err(Failure::refused(format_args!("git is in the middle of {what}; {path} is not written"))
@@ -212,6 +237,7 @@ fn file(place: LayerArg, cx: &mut Context, here: &Here, session: &Session) -> Re
         layer.replace(expected, text.as_bytes())?;
         session.pass(std::slice::from_ref(&layer), &PassOptions::default())?;
         cx.out.say(format_args!("{path} is as it was"));
+        tell_sealed(cx, &text);
     }
     Ok(Restored { id: None, path: layer.path.display().to_string() })
 }

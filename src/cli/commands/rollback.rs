@@ -11,6 +11,7 @@ use super::add::place_in;
 use super::sync::tell_waits;
 use crate::document::{Change, Document, NewNote, Note};
 use crate::merge::{ChangeSet, Loss, Lost};
+use crate::secret::{Values, has_sealed};
 use crate::store::{ChangeRow, Op};
 use crate::sync::{ChangeError, rewrite_layer};
 use crate::workspace::LayerRef;
@@ -132,6 +133,8 @@ enum Stop {
     Nothing { change: i64, id: String },
     /// The note is not as the change left it.
     Later { change: i64, id: String },
+    /// What it said before held a credential.
+    Secret { change: i64, id: String },
     /// The result would not read as meant.
     Edit { id: String, why: String },
 }
@@ -139,7 +142,10 @@ enum Stop {
 impl Stop {
     fn id(&self) -> &str {
         match self {
-            Self::Nothing { id, .. } | Self::Later { id, .. } | Self::Edit { id, .. } => id,
+            Self::Nothing { id, .. }
+            | Self::Later { id, .. }
+            | Self::Secret { id, .. }
+            | Self::Edit { id, .. } => id,
         }
     }
 
@@ -155,6 +161,10 @@ impl Stop {
             .help(
                 "undo the later changes first (`layers history`), or give --force to undo what still can be",
             ),
+            Self::Secret { change, id } => Failure::refused(format_args!(
+                "{id} held a credential before change {change}, and no credential is kept; nothing was written"
+            ))
+            .help("change the note by hand; `layers history` shows the rest of what it said"),
             Self::Edit { id, why } => Failure::refused(format_args!("{id}: {why}; nothing was written")),
         }
     }
@@ -168,10 +178,17 @@ fn undone(
     place: crate::document::Place,
     losses: &mut Vec<Loss>,
 ) -> Result<Document, Stop> {
+    // What is kept of a change lacks the credentials that the file has.
+    let values = Values::of(document.source());
     for change in changes {
         let id = &change.note;
+        let opened = |text: &Option<String>| text.clone().map(|text| values.open(text));
         let parse = |text: &Option<String>| Document::parse(text.clone().unwrap_or_default());
-        let (before, after) = (parse(&change.before), parse(&change.after));
+        let (was, is) = (opened(&change.before), opened(&change.after));
+        if was.as_deref().is_some_and(has_sealed) {
+            return Err(Stop::Secret { change: change.id, id: id.clone() });
+        }
+        let (before, after) = (parse(&was), parse(&is));
         let now = document.note(id);
         let as_left = match (now, after.notes().next()) {
             (None, None) => document.is_absent(id),
@@ -182,7 +199,7 @@ fn undone(
             result.map_err(|error| Stop::Edit { id: id.clone(), why: error.to_string() })
         };
         let next = if as_left {
-            let change = match (now, change.before.as_deref().and_then(NewNote::from_snippet)) {
+            let change = match (now, was.as_deref().and_then(NewNote::from_snippet)) {
                 (Some(now), Some(before)) => Change::Respell { note: now.index(), with: before },
                 (Some(now), None) => Change::Remove { note: now.index(), with_section: false },
                 (None, Some(before)) => Change::Insert { form: before.form(), note: before, place },

@@ -1,5 +1,7 @@
 //! `layers show`: one note with all its fields.
 
+use std::borrow::Cow;
+
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
 use serde::Serialize;
@@ -12,12 +14,15 @@ use super::super::table::Table;
 use super::super::{complete, lookup};
 use crate::note::{Scope, two_decimals};
 use crate::reach::ReadLayer;
+use crate::secret::mask_value;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
   layers show h_lz3k9p2_a1b2c          its fields, its place, its text
   layers show h_lz3k9p2_a1b2c --raw    its bytes as they stand in the file
-  layers show h_lz3k9p2_a1b2c --json   all of it as data";
+  layers show h_lz3k9p2_a1b2c --json   all of it as data
+
+A credential has its name in its place; --reveal shows it.";
 
 // The arguments of `show`. (a doc comment would replace the command's own help)
 #[derive(Debug, Args)]
@@ -28,6 +33,9 @@ pub(crate) struct ShowArgs {
     /// Print the note as it stands in its file
     #[arg(long, conflicts_with = "json")]
     raw: bool,
+    /// Show credentials too, which all else that is printed has masked
+    #[arg(long)]
+    reveal: bool,
 }
 
 #[derive(Serialize)]
@@ -43,8 +51,13 @@ pub(crate) fn run(args: &ShowArgs, cx: &mut Context) -> Result<Exit, Failure> {
     let (reach, config) = cx.reach()?;
     let found = lookup::find_in(&reach, &config, cx.model().as_deref(), &args.id)?;
     let layers: Vec<&ReadLayer> = reach.layers.iter().collect();
+    if args.reveal {
+        cx.out.reveal();
+    }
     if args.raw {
-        cx.out.data(&found.note.note.own_bytes())?;
+        let bytes = found.note.note.own_bytes();
+        let shown = cx.out.shown(&bytes).into_owned();
+        cx.out.data(&shown)?;
         if !found.note.note.own_bytes().ends_with('\n') {
             cx.out.data("\n")?;
         }
@@ -65,7 +78,9 @@ pub(crate) fn run(args: &ShowArgs, cx: &mut Context) -> Result<Exit, Failure> {
 fn print(cx: &mut Context, note: &NoteJson, others: &[NoteJson]) -> Result<(), Failure> {
     cx.out.line(format_args!("{STRONG}{}{STRONG:#}", one_line(&note.id)))?;
     let mut table = Table::new(&["", ""]);
+    let reveals = cx.out.reveals();
     let mut row = |key: &str, text: String| {
+        let text = if reveals { Cow::Borrowed(&*text) } else { mask_value(key, &text) };
         for (at, line) in text.split('\n').enumerate() {
             table.row(vec![if at == 0 { key.to_owned() } else { String::new() }, one_line(line)]);
         }
@@ -125,6 +140,8 @@ fn print(cx: &mut Context, note: &NoteJson, others: &[NoteJson]) -> Result<(), F
         row(how, place);
     }
     table.print(&mut cx.out, "  ")?;
-    let content: Vec<String> = note.content.split('\n').map(one_line).collect();
+    // As a whole: a line of a key is not known for one.
+    let content = cx.out.shown(&note.content).into_owned();
+    let content: Vec<String> = content.split('\n').map(one_line).collect();
     cx.out.line(format_args!("\n{}", content.join("\n")))
 }
