@@ -38,6 +38,7 @@ mod pi;
 mod pi_saves;
 mod pipes;
 mod render;
+mod rolling_back;
 mod scene;
 mod stage;
 mod stale_saves;

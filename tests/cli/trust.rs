@@ -444,8 +444,8 @@ fn review_needs_trust_and_a_repository() {
 /// S11: a layer that leads out of its repository, in a clone and after a pull.
 #[test]
 fn a_link_out_of_the_work_tree_is_neither_read_nor_written_whatever_is_trusted() {
-    let outside = "---\nkind: memory\nmodel: \"*\"\n---\n\ncanary-new\n";
     type Put = fn(&Scene);
+    let outside = "---\nkind: memory\nmodel: \"*\"\n---\n\ncanary-new\n";
     let file: Put = |scene| link(scene, "../../outside.md", "origin/.harness/app.md");
     let folder: Put = |scene| link(scene, "../outside", "origin/.harness");
     let between: Put = |scene| {

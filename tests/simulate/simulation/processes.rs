@@ -23,7 +23,7 @@ impl World {
         self.oracle.written_to(layer, &word);
         let id = format!("k{}", self.number());
         let mut child = match command {
-            0 => self.command(layer, &["add", "--id", &id, "--layer", self.layer_word(layer), &word]),
+            0 => self.command(layer, &["add", "--id", &id, "--layer", layer_word(layer), &word]),
             1 => match self.oracle.ids_in(layer).first() {
                 Some(id) => self.command(layer, &["edit", id, "--content", &word]),
                 None => self.command(layer, &["sync"]),
@@ -76,7 +76,7 @@ impl World {
         }
         let children: Vec<Child> = [
             self.command(layer, &["sync"]),
-            self.command(layer, &["add", "--layer", self.layer_word(layer), &other]),
+            self.command(layer, &["add", "--layer", layer_word(layer), &other]),
         ]
         .into_iter()
         .flatten()
@@ -124,10 +124,6 @@ impl World {
         trouble.map_or(Ok(()), Err)
     }
 
-    fn layer_word(&self, layer: usize) -> &'static str {
-        ["global", "home", "repo", "repo"][layer]
-    }
-
     /// A run of the binary where a layer is in reach.
     fn command(&self, layer: usize, args: &[&str]) -> Option<Command> {
         let mut command = Command::new(self.means.layers.as_ref()?);
@@ -144,4 +140,9 @@ impl World {
             .stderr(Stdio::piped());
         Some(command)
     }
+}
+
+/// What the command line calls the layer with this index.
+fn layer_word(layer: usize) -> &'static str {
+    ["global", "home", "repo", "repo"][layer]
 }
