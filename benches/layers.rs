@@ -381,10 +381,10 @@ fn block(judged: &[Judged<'_>], config: &Config) -> String {
         .map(|(one, (title, content))| {
             let (kind, importance) = (one.note.kind(), one.note.importance());
             let shown = Shown { id: &one.id, kind, title: title.as_deref(), content, importance };
-            Candidate { shown, standing: one.standing }
+            Candidate { shown, standing: one.standing, is_of_repo: false }
         })
         .collect();
-    let selection = select(&candidates, &config.injection);
+    let selection = select(&candidates, &config.injection, config.layers.repo_share);
     render(&[selection.section(&candidates, None)], Format::Markdown)
 }
 

@@ -24,12 +24,17 @@ pub struct InReach<'a> {
     pub stand_ins: &'a [Document],
     /// Ids of notes that stand there and do not count.
     pub gone: &'a [String],
+    /// Whether the user stands for what it says.
+    pub is_trusted: bool,
+    /// Notes, by id or provisional id, that the user has not looked at yet although only
+    /// those count.
+    pub unreviewed: &'a [String],
 }
 
 impl<'a> InReach<'a> {
     /// A layer that says all that counts.
     pub const fn plain(kind: LayerKind, document: &'a Document) -> Self {
-        Self { kind, label: None, document, stand_ins: &[], gone: &[] }
+        Self { kind, label: None, document, stand_ins: &[], gone: &[], is_trusted: true, unreviewed: &[] }
     }
 
     /// All its notes, and whether each is of the file. One that counts instead of another
@@ -105,7 +110,7 @@ pub fn id_of(note: Note<'_>) -> Cow<'_, str> {
 /// layer is for that project whatever it claims, and a note that names another project is
 /// for nobody here. A global note with `scope: project` counts only in the project it
 /// names; if it names none, nowhere: on doubt, isolate. A note that is of another project
-/// neither shadows nor is shadowed.
+/// neither shadows nor is shadowed, nor is one that the user does not stand for.
 pub fn judge<'a>(layers: &[InReach<'a>], audience: &Audience<'_>) -> Vec<Judged<'a>> {
     let total = layers.iter().map(|layer| layer.document.notes().len() + layer.stand_ins.len()).sum();
     let mut judged: Vec<Judged<'a>> = Vec::with_capacity(total);
@@ -118,7 +123,10 @@ pub fn judge<'a>(layers: &[InReach<'a>], audience: &Audience<'_>) -> Vec<Judged<
         for (note, is_in_file) in layer.notes() {
             let is_replaced = !is_plain && is_in_file && note.id().is_some_and(|id| layer.is_replaced(id));
             let is_here = is_in_project(layer, note, audience);
+            let id = id_of(note);
+            let is_seen = layer.is_trusted && !layer.unreviewed.iter().any(|it| *it == id);
             if is_here
+                && is_seen
                 && !is_replaced
                 && index > lowest
                 && let Some(id) = note.id()
@@ -127,27 +135,22 @@ pub fn judge<'a>(layers: &[InReach<'a>], audience: &Audience<'_>) -> Vec<Judged<
             }
             let standing = if is_replaced {
                 Standing::Replaced
+            } else if !layer.is_trusted {
+                Standing::Untrusted
+            } else if !is_seen {
+                Standing::Unreviewed
             } else if is_here {
                 standing_of(note, audience, is_in_file && layer.document.is_equal_copy(note))
             } else {
                 Standing::OtherProject
             };
-            judged.push(Judged {
-                layer: index,
-                note,
-                id: id_of(note),
-                standing,
-                is_in_file,
-                shadowed_by: None,
-            });
+            judged.push(Judged { layer: index, note, id, standing, is_in_file, shadowed_by: None });
         }
     }
     if !highest.is_empty() {
         for one in &mut judged {
             let holder = one.note.id().and_then(|id| highest.get(id)).filter(|holder| **holder > one.layer);
-            if let Some(holder) =
-                holder.filter(|_| !matches!(one.standing, Standing::OtherProject | Standing::Replaced))
-            {
+            if let Some(holder) = holder.filter(|_| !one.standing.is_apart()) {
                 one.standing = Standing::Shadowed;
                 one.shadowed_by = Some(*holder);
             }

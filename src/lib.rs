@@ -26,10 +26,11 @@
 //!     .map(|(one, content)| {
 //!         let note = one.note;
 //!         let shown = Shown { id: &one.id, kind: note.kind(), title: None, content, importance: note.importance() };
-//!         Candidate { shown, standing: one.standing }
+//!         let is_of_repo = false;
+//!         Candidate { shown, standing: one.standing, is_of_repo }
 //!     })
 //!     .collect();
-//! let selection = select(&candidates, &Injection::default());
+//! let selection = select(&candidates, &Injection::default(), 0.5);
 //! let block = render(&[selection.section(&candidates, None)], Format::Markdown);
 //! assert!(block.ends_with("### Remembered facts\n- [n1] Use port 8080."));
 //! ```
@@ -57,14 +58,18 @@
 //! | | *below: IO* |
 //! | [`files`] | reading and atomically replacing text files, the lock |
 //! | [`store`] | versions, journal, conflicts, archive in SQLite |
+//! | [`review`] | what the user has seen of other people's notes |
 //! | [`workspace`] | which root, which project, which layers |
-//! | [`git`] | the merge driver in git's configuration, attributes, the hook |
+//! | [`git`] | git as a program; the merge driver in its configuration, attributes, the hook |
 //! | [`identity`] | whose a private layer is |
+//! | [`trust`] | which repositories the user has trusted |
 //! | [`mint`] | fresh ids |
 //! | [`sync`] | files and store brought together; the one way to write a layer |
+//! | [`travel`] | layers to and from other machines by git |
 //! | [`watch`](mod@watch) | when a layer's file has to be looked at again |
 //! | [`reach`] | the layers in reach, as they count |
 //! | [`audit`] | the notes of all projects |
+//! | [`doctor`] | what is wrong around the layers, with remedies |
 //! | [`cli`] | the command line |
 //!
 //! # Limitations
@@ -80,6 +85,7 @@ pub mod audit;
 pub mod check;
 pub mod cli;
 pub mod config;
+pub mod doctor;
 pub mod document;
 pub mod effective;
 pub mod export;
@@ -93,10 +99,13 @@ pub mod note;
 pub mod reach;
 pub mod reconcile;
 pub mod render;
+pub mod review;
 pub mod select;
 pub mod slug;
 pub mod store;
 pub mod sync;
 pub mod text;
+pub mod travel;
+pub mod trust;
 pub mod watch;
 pub mod workspace;

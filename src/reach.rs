@@ -6,7 +6,7 @@ use crate::effective::{Audience, InReach, Judged, judge};
 use crate::reconcile::View;
 use crate::store::StatePlace;
 use crate::sync::{Peeked, Peeker};
-use crate::workspace::{LayerKind, LayerRef, Workspace, WorkspaceError};
+use crate::workspace::{LayerKind, LayerRef, LayerState, Workspace, WorkspaceError};
 
 /// A layer that was read.
 #[derive(Debug)]
@@ -19,6 +19,8 @@ pub struct ReadLayer {
     pub document: Document,
     /// What counts instead of it.
     pub view: View,
+    /// Notes that wait for a person's review, by id or provisional id.
+    pub unreviewed: Vec<String>,
     /// The notes of the view, a document each.
     stand_ins: Vec<Document>,
 }
@@ -37,13 +39,29 @@ pub struct Reach {
 impl Reach {
     /// Reads all layers in reach of a workspace; `state` is where the store is, if there may
     /// be one. A layer that cannot be read is unavailable, and its last good notes count.
-    pub fn read(mut workspace: Workspace, state: Option<StatePlace>) -> Self {
+    pub fn read(workspace: Workspace, state: Option<StatePlace>) -> Self {
+        Self::read_some(workspace, state, |_| true)
+    }
+
+    /// As [`Self::read`], with only those layers that count: what strangers put into a
+    /// repository costs no time, however much it is.
+    pub fn read_trusted(workspace: Workspace, state: Option<StatePlace>) -> Self {
+        // What is refused is told of.
+        let is_refused = |layer: &LayerRef| matches!(layer.state, LayerState::Refused(_));
+        Self::read_some(workspace, state, |layer| layer.trust.is_trusted() || is_refused(layer))
+    }
+
+    fn read_some(
+        mut workspace: Workspace,
+        state: Option<StatePlace>,
+        is_wanted: impl Fn(&LayerRef) -> bool,
+    ) -> Self {
         let peeker = Peeker::new(&workspace.root.path, state);
         workspace.take_in(|path| peeker.knows(path));
         let mut layers = Vec::with_capacity(workspace.layers.len());
         let mut unavailable = Vec::new();
         let mut all = Vec::with_capacity(workspace.layers.len());
-        for layer in &workspace.layers {
+        for layer in workspace.layers.iter().filter(|layer| is_wanted(layer)) {
             match peeker.layer(layer) {
                 Ok(mut peeked) => {
                     unavailable.extend(peeked.error.take().map(|error| (layer.clone(), error)));
@@ -87,8 +105,8 @@ impl ReadLayer {
     fn of(layer: LayerRef, peeked: Peeked) -> Self {
         let stand_ins =
             peeked.view.stand_ins.iter().map(|stand_in| Document::parse(stand_in.text.as_str())).collect();
-        let (exists, document, view) = (peeked.exists, peeked.document, peeked.view);
-        Self { layer, exists, document, view, stand_ins }
+        let Peeked { exists, document, view, unreviewed, .. } = peeked;
+        Self { layer, exists, document, view, unreviewed, stand_ins }
     }
 
     /// What counts of it, for judging.
@@ -99,6 +117,8 @@ impl ReadLayer {
             document: &self.document,
             stand_ins: &self.stand_ins,
             gone: &self.view.gone,
+            is_trusted: self.layer.trust.is_trusted(),
+            unreviewed: &self.unreviewed,
         }
     }
 }

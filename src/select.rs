@@ -37,6 +37,8 @@ pub enum Standing {
     OtherProject,
     /// In a repo layer that the user has not trusted.
     Untrusted,
+    /// New or changed in a repo layer of which only what the user has seen counts.
+    Unreviewed,
     /// Its metadata could not be read.
     Unparsed,
     /// Holds conflict markers.
@@ -58,6 +60,12 @@ impl Standing {
         if self == Self::Eligible { next() } else { self }
     }
 
+    /// Whether the note is none of this project's, for whatever model, and has nothing to do
+    /// with others of its id.
+    pub const fn is_apart(self) -> bool {
+        matches!(self, Self::OtherProject | Self::Replaced | Self::Untrusted | Self::Unreviewed)
+    }
+
     /// The reason in words, for tables; none for an eligible note.
     pub const fn reason(self) -> Option<&'static str> {
         Some(match self {
@@ -69,7 +77,8 @@ impl Standing {
             Self::OtherModel => "other model",
             Self::Orphan => "no model, and orphans are off",
             Self::OtherProject => "other project",
-            Self::Untrusted => "untrusted layer",
+            Self::Untrusted => "untrusted layer (`layers trust`)",
+            Self::Unreviewed => "waits for you (`layers review`)",
             Self::Unparsed => "unparsed",
             Self::Conflicted => "in conflict",
             Self::Replaced => "another version of it counts",
@@ -123,6 +132,8 @@ pub struct Candidate<'a> {
     pub shown: Shown<'a>,
     /// Whether it competes.
     pub standing: Standing,
+    /// Whether it stands in a repo layer, so that it may be other people's.
+    pub is_of_repo: bool,
 }
 
 /// As much of a candidate as has to be known to rank it.
@@ -134,6 +145,8 @@ pub struct Contender {
     pub importance: f64,
     /// Whether it competes.
     pub standing: Standing,
+    /// Whether it stands in a repo layer.
+    pub is_of_repo: bool,
 }
 
 /// What became of a candidate.
@@ -146,6 +159,8 @@ pub enum Outcome {
     OverKindCap,
     /// What is left of `maxTokens` is too little for it.
     OverBudget,
+    /// Repo layers have had what they get while the user's own notes want the rest.
+    OverRepoShare,
     /// It did not compete.
     Out(Standing),
 }
@@ -203,17 +218,19 @@ pub fn cost(shown: &Shown<'_>, injection: &Injection) -> f64 {
     estimate(&markdown::bullet(shown), injection.chars_per_token)
 }
 
-/// Selects from candidates. Deterministic.
-pub fn select(candidates: &[Candidate<'_>], injection: &Injection) -> Selection {
+/// Selects from candidates. Deterministic. `repo_share` is how much of cap and budget notes of
+/// repo layers get while the user's own want it, 0 to 1.
+pub fn select(candidates: &[Candidate<'_>], injection: &Injection, repo_share: f64) -> Selection {
     let contenders: Vec<Contender> = candidates
         .iter()
         .map(|one| Contender {
             kind: one.shown.kind,
             importance: one.shown.importance,
             standing: one.standing,
+            is_of_repo: one.is_of_repo,
         })
         .collect();
-    select_by(&contenders, injection, |index| cost(&candidates[index].shown, injection))
+    select_by(&contenders, injection, repo_share, |index| cost(&candidates[index].shown, injection))
 }
 
 /// The same where texts are looked up only for the few notes that are priced: those under
@@ -221,50 +238,135 @@ pub fn select(candidates: &[Candidate<'_>], injection: &Injection) -> Selection 
 pub fn select_by(
     contenders: &[Contender],
     injection: &Injection,
-    mut price: impl FnMut(usize) -> f64,
+    repo_share: f64,
+    price: impl FnMut(usize) -> f64,
 ) -> Selection {
     let mut kinds = ranked(contenders, injection.enabled);
+    let mut verdicts = verdicts(contenders, &kinds);
     if !injection.enabled {
-        let verdicts = verdicts(contenders, &kinds, usize::MAX);
         let taken = kinds.into_iter().filter(|(_, indexes)| !indexes.is_empty()).collect();
         return Selection { taken, omitted: 0, verdicts, budget: None, spent: 0.0 };
     }
 
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "rounded down, saturating")]
-    let cap = injection.max_per_kind as usize;
-    let mut verdicts = verdicts(contenders, &kinds, cap);
     let mut omitted = 0;
     for (_, indexes) in &mut kinds {
-        omitted += indexes.len().saturating_sub(cap);
-        indexes.truncate(cap);
+        omitted += cap(contenders, indexes, &mut verdicts, injection.max_per_kind, repo_share);
     }
-
     let budget = budget(injection, kinds.iter().filter(|(_, indexes)| !indexes.is_empty()).count());
-    let mut spent = 0.0;
-    let mut left = budget;
-    let ranks = kinds.iter().map(|(_, indexes)| indexes.len()).max().unwrap_or(0);
-    for rank in 0..ranks {
-        for index in kinds.iter().filter_map(|(_, indexes)| indexes.get(rank).copied()) {
-            let cost = price(index);
-            verdicts[index].cost = Some(cost);
-            if cost <= left {
-                left -= cost;
-                spent += cost;
-            } else {
-                verdicts[index].outcome = Outcome::OverBudget;
-                omitted += 1;
-            }
-        }
-    }
+    let mut filling = Filling { contenders, kinds: &kinds, price, costs: vec![None; contenders.len()] };
+    let spent = filling.fill(&mut verdicts, budget, repo_share);
 
     let mut taken = Vec::new();
     for (kind, mut indexes) in kinds {
+        let before = indexes.len();
         indexes.retain(|&index| verdicts[index].outcome == Outcome::Taken);
+        omitted += before - indexes.len();
         if !indexes.is_empty() {
             taken.push((kind, indexes));
         }
     }
     Selection { taken, omitted, verdicts, budget: Some(budget), spent }
+}
+
+/// Leaves of a kind's notes, in their rank, as many as it may show; how many go. Repo layers
+/// have their share of the places, and those that the user's own notes do not need.
+fn cap(
+    contenders: &[Contender],
+    indexes: &mut Vec<usize>,
+    verdicts: &mut [Verdict],
+    max_per_kind: f64,
+    repo_share: f64,
+) -> usize {
+    let cap = whole(max_per_kind);
+    let of_repo = indexes.iter().filter(|&&index| contenders[index].is_of_repo).count();
+    let own = indexes.len() - of_repo;
+    let places = whole(max_per_kind.floor() * repo_share).max(cap.saturating_sub(own));
+    let (mut taken, mut taken_of_repo) = (0, 0);
+    let before = indexes.len();
+    indexes.retain(|&index| {
+        let is_of_repo = contenders[index].is_of_repo;
+        if taken == cap {
+            verdicts[index].outcome = Outcome::OverKindCap;
+            return false;
+        }
+        if is_of_repo && taken_of_repo == places {
+            verdicts[index].outcome = Outcome::OverRepoShare;
+            return false;
+        }
+        taken += 1;
+        taken_of_repo += usize::from(is_of_repo);
+        true
+    });
+    before - indexes.len()
+}
+
+/// How many whole things that is.
+fn whole(number: f64) -> usize {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "rounded down, saturating")]
+    let whole = number as usize;
+    whole
+}
+
+/// The notes under the cap, on their way into the budget.
+struct Filling<'a, P> {
+    contenders: &'a [Contender],
+    kinds: &'a [(Kind, Vec<usize>); 4],
+    price: P,
+    /// What is known already.
+    costs: Vec<Option<f64>>,
+}
+
+impl<P: FnMut(usize) -> f64> Filling<'_, P> {
+    /// Fills the budget round-robin over the kinds by rank; what was spent. What the user's own
+    /// notes would spend without any of a repo layer is theirs, down to their share.
+    fn fill(&mut self, verdicts: &mut [Verdict], budget: f64, repo_share: f64) -> f64 {
+        let order = self.order();
+        let has_both = order.iter().any(|&index| self.contenders[index].is_of_repo)
+            && order.iter().any(|&index| !self.contenders[index].is_of_repo);
+        let mut left_of_repo = budget;
+        if has_both {
+            let mut left = budget;
+            for &index in order.iter().filter(|&&index| !self.contenders[index].is_of_repo) {
+                let cost = self.cost(index);
+                if cost <= left {
+                    left -= cost;
+                }
+            }
+            left_of_repo = left.max(budget * repo_share);
+        }
+        let (mut left, mut spent) = (budget, 0.0);
+        for index in order {
+            let cost = self.cost(index);
+            verdicts[index].cost = Some(cost);
+            let is_of_repo = self.contenders[index].is_of_repo;
+            if cost > left {
+                verdicts[index].outcome = Outcome::OverBudget;
+            } else if is_of_repo && cost > left_of_repo {
+                verdicts[index].outcome = Outcome::OverRepoShare;
+            } else {
+                left -= cost;
+                left_of_repo -= if is_of_repo { cost } else { 0.0 };
+                spent += cost;
+            }
+        }
+        spent
+    }
+
+    /// The notes of rank 0 of each kind, then those of rank 1, and so on.
+    fn order(&self) -> Vec<usize> {
+        let ranks = self.kinds.iter().map(|(_, indexes)| indexes.len()).max().unwrap_or(0);
+        let of_rank = |rank: usize| self.kinds.iter().filter_map(move |(_, of)| of.get(rank).copied());
+        (0..ranks).flat_map(of_rank).collect()
+    }
+
+    fn cost(&mut self, index: usize) -> f64 {
+        if let Some(cost) = self.costs[index] {
+            return cost;
+        }
+        let cost = (self.price)(index);
+        self.costs[index] = Some(cost);
+        cost
+    }
 }
 
 /// The eligible candidates of each kind, by importance if asked to, ties in their order.
@@ -282,8 +384,8 @@ fn ranked(contenders: &[Contender], by_importance: bool) -> [(Kind, Vec<usize>);
     })
 }
 
-/// A verdict for each candidate as if the budget were endless.
-fn verdicts(contenders: &[Contender], kinds: &[(Kind, Vec<usize>); 4], cap: usize) -> Vec<Verdict> {
+/// A verdict for each candidate as if there were room for all.
+fn verdicts(contenders: &[Contender], kinds: &[(Kind, Vec<usize>); 4]) -> Vec<Verdict> {
     // Ranks come in an order that jumps about: a small table of them stays in the cache.
     let mut ranks = vec![0; contenders.len()];
     for (_, indexes) in kinds {
@@ -292,10 +394,7 @@ fn verdicts(contenders: &[Contender], kinds: &[(Kind, Vec<usize>); 4], cap: usiz
         }
     }
     let verdict = |(one, rank): (&Contender, usize)| match one.standing {
-        Standing::Eligible => {
-            let outcome = if rank < cap { Outcome::Taken } else { Outcome::OverKindCap };
-            Verdict { rank: Some(rank), cost: None, outcome }
-        }
+        Standing::Eligible => Verdict { rank: Some(rank), cost: None, outcome: Outcome::Taken },
         reason => Verdict { rank: None, cost: None, outcome: Outcome::Out(reason) },
     };
     contenders.iter().zip(ranks).map(verdict).collect()
@@ -323,7 +422,7 @@ mod tests {
 
     fn candidate(content: &str, importance: f64) -> Candidate<'_> {
         let shown = Shown { id: "n", kind: Kind::Memory, title: None, content, importance };
-        Candidate { shown, standing: Standing::Eligible }
+        Candidate { shown, standing: Standing::Eligible, is_of_repo: false }
     }
 
     #[test]
@@ -355,7 +454,7 @@ mod tests {
         let long = "z".repeat(400);
         let mut candidates: Vec<_> = (0..40).map(|_| candidate("small note", 0.1)).collect();
         candidates.push(candidate(&long, 1.0));
-        let selection = select(&candidates, &Injection { max_tokens: 500.0, ..Injection::default() });
+        let selection = select(&candidates, &Injection { max_tokens: 500.0, ..Injection::default() }, 0.5);
         assert_eq!(selection.taken[0].1[0], 40);
         assert_eq!(selection.verdicts[40].rank, Some(0));
         assert_eq!(selection.omitted, 31, "ten of the kind are shown");

@@ -62,3 +62,37 @@ fn our_own_keys_stand_in_one_object() {
     let keys: Vec<_> = warnings.iter().filter_map(|warning| warning.key.as_deref()).collect();
     assert_eq!(keys, ["layers.projects./srv/b", "layers.holdSeconds", "layers.lockTimeoutMs"]);
 }
+
+#[test]
+fn a_key_of_ours_that_nobody_knows_is_told() {
+    let (_, warnings) = parse(Some(br#"{"layers": {"orphan": "none", "settleMs": 5}, "mine": 1}"#));
+    assert_eq!(
+        warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        ["1:23: `layers.orphan` is unknown and does nothing"]
+    );
+    assert!(warnings[0].help.contains("orphans"));
+}
+
+/// Every key with its default, as the manual says it.
+#[test]
+fn the_manual_has_every_key_with_its_default() {
+    fn keys(prefix: &str, value: &serde_json::Value, found: &mut Vec<(String, String)>) {
+        match value {
+            serde_json::Value::Object(members) if !members.is_empty() => {
+                for (key, value) in members {
+                    let prefix = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
+                    keys(&prefix, value, found);
+                }
+            }
+            value => found.push((prefix.to_owned(), value.to_string())),
+        }
+    }
+    let manual = include_str!("../docs/config.md");
+    let mut found = Vec::new();
+    keys("", &Config::default().to_json(), &mut found);
+    for (key, default) in found {
+        let row = manual.lines().find(|line| line.starts_with(&format!("| `{key}` |")));
+        let row = row.unwrap_or_else(|| panic!("{key} is not in docs/config.md"));
+        assert!(row.contains(&format!("| `{default}` |")), "{row} should give {default}");
+    }
+}

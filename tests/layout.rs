@@ -25,17 +25,36 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("files", &[]),
     ("mint", &["note"]),
     ("store", &["files"]),
+    ("review", &["document", "effective", "note", "reconcile", "store"]),
     ("workspace", &["files", "note", "slug"]),
     ("git", &["files", "workspace"]),
-    ("identity", &["files", "mint", "slug", "store", "workspace"]),
-    ("sync", &["document", "effective", "files", "merge", "mint", "reconcile", "store", "workspace"]),
+    ("identity", &["files", "git", "mint", "slug", "store", "workspace"]),
+    ("trust", &["files", "identity", "mint", "store", "workspace"]),
+    (
+        "sync",
+        &[
+            "document",
+            "effective",
+            "files",
+            "git",
+            "merge",
+            "mint",
+            "note",
+            "reconcile",
+            "review",
+            "store",
+            "workspace",
+        ],
+    ),
+    ("travel", &["document", "git", "workspace"]),
     ("watch", &["files"]),
     ("reach", &["config", "document", "effective", "reconcile", "store", "sync", "workspace"]),
     ("audit", &["config", "effective", "note", "reach", "select", "store", "sync", "workspace"]),
+    ("doctor", &["document", "files", "git", "store", "watch", "workspace"]),
     ("cli", &ALL_BELOW_CLI),
 ];
 
-const ALL_BELOW_CLI: [&str; 23] = [
+const ALL_BELOW_CLI: [&str; 27] = [
     "text",
     "note",
     "slug",
@@ -52,13 +71,17 @@ const ALL_BELOW_CLI: [&str; 23] = [
     "files",
     "mint",
     "store",
+    "review",
     "workspace",
     "git",
     "identity",
+    "trust",
     "sync",
+    "travel",
     "watch",
     "reach",
     "audit",
+    "doctor",
 ];
 
 /// Modules that only compute: the same input gives the same output, on any machine.

@@ -189,11 +189,12 @@ fn the_important_note_at_the_end_is_shown_whole_and_ids_do_not_order() {
             .map(|id| Candidate {
                 shown: Shown { importance: 0.1, ..note(id, "a fact of no great weight") },
                 standing: Standing::Eligible,
+                is_of_repo: false,
             })
             .collect();
         let shown = Shown { importance: 1.0, ..note("zz", &long) };
-        candidates.push(Candidate { shown, standing: Standing::Eligible });
-        let selection = select(&candidates, &Injection { max_tokens: 500.0, ..Injection::default() });
+        candidates.push(Candidate { shown, standing: Standing::Eligible, is_of_repo: false });
+        let selection = select(&candidates, &Injection { max_tokens: 500.0, ..Injection::default() }, 0.5);
         let section = selection.section(&candidates, None);
         let left_out = selection
             .verdicts

@@ -398,10 +398,11 @@ proptest! {
         let injection = Injection { enabled: true, max_tokens, max_per_kind, chars_per_token };
         let candidates: Vec<_> = notes.iter().map(|(note, eligible)| Candidate {
             shown: note.shown(),
+            is_of_repo: false,
             standing: if *eligible { Standing::Eligible } else { Standing::Inactive },
         }).collect();
-        let selection = select(&candidates, &injection);
-        prop_assert_eq!(&selection, &select(&candidates, &injection));
+        let selection = select(&candidates, &injection, 0.5);
+        prop_assert_eq!(&selection, &select(&candidates, &injection, 0.5));
         prop_assert_eq!(selection.verdicts.len(), candidates.len());
         let eligible = notes.iter().filter(|(_, eligible)| *eligible).count();
         let taken: Vec<usize> = selection.taken.iter().flat_map(|(_, indexes)| indexes.iter().copied()).collect();

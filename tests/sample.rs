@@ -50,9 +50,10 @@ fn block(project: &str, model: &str, format: Format) -> String {
                 importance: one.note.importance(),
             },
             standing: one.standing,
+            is_of_repo: false,
         })
         .collect();
-    let selection = select(&candidates, &config.injection);
+    let selection = select(&candidates, &config.injection, config.layers.repo_share);
     render(&[selection.section(&candidates, None)], format)
 }
 

@@ -9,10 +9,11 @@ use clap_complete::engine::ArgValueCompleter;
 
 use super::commands::{
     add::AddArgs, archive::ArchiveArgs, check::CheckArgs, claim::ClaimArgs, completions::CompletionsArgs,
-    conflicts::ConflictsArgs, diff::DiffArgs, edit::EditArgs, export::ExportArgs, fmt::FmtArgs, git::GitArgs,
-    history::HistoryArgs, import::ImportArgs, init::InitArgs, keep::KeepArgs, list::ListArgs, man::ManArgs,
-    relocate::MoveArgs, render::RenderArgs, restore::RestoreArgs, rollback::RollbackArgs, show::ShowArgs,
-    status::StatusArgs, sync::SyncArgs, watch::WatchArgs,
+    conflicts::ConflictsArgs, diff::DiffArgs, doctor::DoctorArgs, edit::EditArgs, export::ExportArgs,
+    fmt::FmtArgs, git::GitArgs, history::HistoryArgs, import::ImportArgs, init::InitArgs, keep::KeepArgs,
+    list::ListArgs, man::ManArgs, relocate::MoveArgs, render::RenderArgs, restore::RestoreArgs,
+    review::ReviewArgs, rollback::RollbackArgs, show::ShowArgs, status::StatusArgs, sync::SyncArgs,
+    trust::TrustArgs, trust::UntrustArgs, watch::WatchArgs,
 };
 use super::complete;
 use super::output::Color;
@@ -159,13 +160,25 @@ pub(crate) enum Command {
     /// Report what is wrong in layers, with line and remedy
     #[command(after_long_help = super::commands::check::EXAMPLES)]
     Check(CheckArgs),
+    /// Look for what is wrong around the layers, with remedies
+    #[command(after_long_help = super::commands::doctor::EXAMPLES)]
+    Doctor(DoctorArgs),
     /// Say that this place is one project with another of its name
     #[command(after_long_help = super::commands::claim::EXAMPLES)]
     Claim(ClaimArgs),
+    /// Allow the notes of a repository, which come from other people
+    #[command(after_long_help = super::commands::trust::EXAMPLES)]
+    Trust(TrustArgs),
+    /// Take back that a repository is trusted
+    #[command(after_long_help = super::commands::trust::UNTRUST_EXAMPLES)]
+    Untrust(UntrustArgs),
+    /// Look at what changed in a trusted repository, and accept it
+    #[command(after_long_help = super::commands::review::EXAMPLES)]
+    Review(ReviewArgs),
     /// Put layers into canonical shape, or into the other form
     #[command(after_long_help = super::commands::fmt::EXAMPLES)]
     Fmt(FmtArgs),
-    /// Have git merge layers by note and field
+    /// Layers in git: merged by note and field, and between machines
     #[command(after_long_help = super::commands::git::EXAMPLES)]
     Git(GitArgs),
     /// Print a completion script for a shell

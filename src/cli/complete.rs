@@ -13,6 +13,7 @@ use crate::effective::id_of;
 use crate::files;
 use crate::identity::{Claims, Purpose};
 use crate::reach::Reach;
+use crate::trust::Trusts;
 use crate::workspace::{Env, Root, Workspace, all_projects};
 
 /// A shell that asks for completions sets this.
@@ -60,7 +61,8 @@ fn workspace() -> Option<Workspace> {
     let bytes = files::read_bytes(&root.config_path()).ok()?.content();
     let (config, _) = config::parse(bytes.as_deref());
     let claims = Claims::new(state(), Purpose::Read);
-    Workspace::discover_in(root, &env, &config.layers.projects, &claims).ok()
+    let trusts = Trusts::new(state());
+    Workspace::discover_in(root, &env, &config.layers.projects, &claims, &trusts).ok()
 }
 
 fn reach() -> Option<Reach> {

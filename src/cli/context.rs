@@ -12,7 +12,8 @@ use crate::identity::{Claims, Purpose};
 use crate::note::LayerKind;
 use crate::reach::Reach;
 use crate::store::StatePlace;
-use crate::sync::{Author, Session, SyncError};
+use crate::sync::{Author, Heard, Session, SyncError};
+use crate::trust::Trusts;
 use crate::workspace::{Env, LayerRef, Root, Workspace, WorkspaceError};
 
 /// The environment variable that names the model.
@@ -31,6 +32,8 @@ pub(crate) struct Context {
     pub(crate) config_warnings: Vec<String>,
     /// What the command is about to do; see [`Context::will_write`].
     pub(crate) purpose: Purpose,
+    /// What was found in layers on the way to what the command is about.
+    pub(crate) heard: Heard,
 }
 
 /// Where we are and what holds here.
@@ -42,7 +45,14 @@ pub(crate) struct Here {
 impl Context {
     pub(crate) fn new(globals: Globals) -> Self {
         let out = Output::new(globals.color, globals.quiet, globals.verbose);
-        Self { globals, out, exit: Exit::Done, config_warnings: Vec::new(), purpose: Purpose::Read }
+        Self {
+            globals,
+            out,
+            exit: Exit::Done,
+            config_warnings: Vec::new(),
+            purpose: Purpose::Read,
+            heard: Heard::default(),
+        }
     }
 
     /// The model asked for, by option or environment; none if empty.
@@ -80,8 +90,16 @@ impl Context {
 
     /// As [`Self::here`], with nothing said about layers.
     pub(crate) fn find(&mut self) -> Result<Here, Failure> {
-        let env = self.env()?;
+        self.find_at(None)
+    }
+
+    /// As [`Self::find`], for another folder than the working directory.
+    pub(crate) fn find_at(&mut self, folder: Option<&Path>) -> Result<Here, Failure> {
+        let mut env = self.env()?;
         self.out.set_cwd(&env.cwd);
+        if let Some(folder) = folder {
+            env.cwd.push(folder);
+        }
         let root = Root::discover(&env)?;
         let config = self.config(&root);
         let workspace = self.discover(root, &env, &config)?;
@@ -101,7 +119,8 @@ impl Context {
     /// The project and its layers below a root that is known already.
     pub(crate) fn discover(&mut self, root: Root, env: &Env, config: &Config) -> Result<Workspace, Failure> {
         let claims = Claims::new(state(), self.purpose);
-        let workspace = Workspace::discover_in(root, env, &config.layers.projects, &claims)?;
+        let workspace =
+            Workspace::discover_in(root, env, &config.layers.projects, &claims, &Trusts::new(state()))?;
         self.tell_set_aside(claims.set_aside());
         if let Some(error) = claims.unclaimed() {
             self.out.detail(format_args!("the private layer stays nobody's: {error}"));
@@ -115,7 +134,9 @@ impl Context {
         let bytes = match files::read_bytes(&path) {
             Ok(found) => found.content(),
             Err(error) => {
-                self.out.warn(format_args!("{error}; the defaults hold"));
+                let warning = format!("{error}; the defaults hold");
+                self.out.warn(&warning);
+                self.config_warnings.push(warning);
                 self.raise(Exit::Broken);
                 None
             }
@@ -133,12 +154,24 @@ impl Context {
     /// The layers in reach, read. Those that cannot be read are reported, and the command
     /// ends with an error although it does what it can.
     pub(crate) fn reach(&mut self) -> Result<(Reach, Config), Failure> {
+        self.reach_by(Reach::read)
+    }
+
+    /// As [`Self::reach`], without the layers that are not trusted.
+    pub(crate) fn trusted_reach(&mut self) -> Result<(Reach, Config), Failure> {
+        self.reach_by(Reach::read_trusted)
+    }
+
+    fn reach_by(
+        &mut self,
+        read: fn(Workspace, Option<StatePlace>) -> Reach,
+    ) -> Result<(Reach, Config), Failure> {
         let Here { workspace, config } = self.here()?;
-        let mut reach = Reach::read(workspace, state());
+        let mut reach = read(workspace, state());
         if !reach.workspace.project.is_claimed && reach.is_named_globally() {
             self.purpose = self.purpose.max(Purpose::Show);
             let workspace = self.discover(reach.workspace.root, &self.env()?, &config)?;
-            reach = Reach::read(workspace, state());
+            reach = read(workspace, state());
         }
         for (layer, error) in &reach.unavailable {
             self.unavailable(layer, error);
@@ -176,6 +209,7 @@ impl Context {
 /// What a layer that cannot be used means for the exit code.
 pub(crate) const fn exit_of(error: &WorkspaceError) -> Exit {
     match error {
+        WorkspaceError::Untrusted { .. } => Exit::Refused,
         WorkspaceError::Refused { .. } if error.is_refusal() => Exit::Refused,
         WorkspaceError::Refused { .. }
         | WorkspaceError::InvalidKey { .. }
@@ -195,14 +229,27 @@ pub(crate) fn model_of_environment() -> Option<String> {
 }
 
 impl Here {
+    /// As [`Self::target`], to be written: a repository's first layer is the user's own.
+    pub(crate) fn target_to_write(&self, place: LayerArg, cx: &mut Context) -> Result<LayerRef, Failure> {
+        super::repository::founded(self, self.target(place)?, cx)
+    }
+
     /// The layer that a new note of this place goes to.
     pub(crate) fn target(&self, place: LayerArg) -> Result<LayerRef, Failure> {
         target(&self.workspace, place)
     }
 
+    /// As [`Self::session`], for those who only look.
+    pub(crate) fn look(&self, cx: &Context) -> Result<Session, Failure> {
+        let patience = Duration::from_millis(self.config.layers.lock_timeout_ms);
+        let place = StatePlace::from_process()?;
+        Ok(Session::to_look(&self.workspace.root.path, &place, patience, cx.author())?)
+    }
+
     /// The right to write below the root, for as long as it is held.
     pub(crate) fn session(&self, cx: &mut Context) -> Result<Session, Failure> {
-        let session = session(&self.workspace.root, &self.config, cx.author())?;
+        let mut session = session(&self.workspace.root, &self.config, cx.author())?;
+        session.heard = cx.heard.clone();
         cx.tell_set_aside(session.store().set_aside());
         Ok(session)
     }

@@ -7,10 +7,12 @@ use std::process::ExitCode;
 
 use crate::document::{EditError, Refusal};
 use crate::files::{Action, LockError, ReadError, WriteError};
+use crate::git::GitError;
 use crate::mint::MintError;
 use crate::store::StoreError;
 use crate::sync::{ChangeError, SyncError};
 use crate::text::locate;
+use crate::travel::TravelError;
 use crate::workspace::WorkspaceError;
 
 /// How a command ends.
@@ -122,6 +124,33 @@ impl Failure {
     }
 }
 
+impl From<TravelError> for Failure {
+    fn from(error: TravelError) -> Self {
+        let (exit, help) = match &error {
+            TravelError::Git(GitError::Missing | GitError::Start(_)) => {
+                (Exit::Broken, "install git, and see that it is on the PATH")
+            }
+            TravelError::Git(GitError::Failed { message, .. }) if message.contains("tell me who you are") => {
+                (Exit::Refused, "`git config --global user.name NAME` and `user.email ADDRESS` say it")
+            }
+            TravelError::Git(GitError::Failed { .. }) | TravelError::OldGit => {
+                (Exit::Broken, "nothing is lost: run it again when that is settled")
+            }
+            TravelError::UnderWay { .. } => (Exit::Refused, "finish it, or give it up with git's --abort"),
+            TravelError::Detached { .. } => (Exit::Refused, "`git switch BRANCH` checks one out"),
+            TravelError::WhichRemote { .. } => {
+                (Exit::Refused, "`git branch --set-upstream-to REMOTE/BRANCH` says which")
+            }
+            TravelError::Unrelated { .. } => {
+                (Exit::Refused, "if they are to become one, run `layers git sync --join`")
+            }
+            TravelError::InTheWay { .. } => (Exit::Refused, "commit or stash them; nothing was touched"),
+            TravelError::Overtaken { .. } => (Exit::Refused, "run it again"),
+        };
+        Self::new(exit, &error).help(help)
+    }
+}
+
 /// Output that could not be written. A closed pipe is no error: whoever read the output
 /// has seen enough.
 impl From<std::io::Error> for Failure {
@@ -202,6 +231,9 @@ impl From<StoreError> for Failure {
             StoreError::Corrupt { .. } => {
                 "the next command that writes sets it aside and builds it anew from the layers"
             }
+            StoreError::Foreign { .. } => {
+                "set $LAYERS_STATE to another folder, or put that file somewhere else"
+            }
             StoreError::Io { .. } | StoreError::Sql { .. } => {
                 "make room or rights there, or set $LAYERS_STATE to another folder"
             }
@@ -219,6 +251,9 @@ impl From<WorkspaceError> for Failure {
                 Self::usage(error)
             }
             WorkspaceError::Refused { .. } if error.is_refusal() => Self::refused(error),
+            WorkspaceError::Untrusted { .. } => Self::refused(error).help(
+                "look at it with `layers list --layer repo`, allow it with `layers trust`; or keep the note in the home layer",
+            ),
             WorkspaceError::Refused { .. } | WorkspaceError::Store { .. } => Self::new(Exit::Broken, error),
             WorkspaceError::Io { .. } | WorkspaceError::NoWorkingDirectory { .. } => {
                 Self::new(Exit::Broken, error)
@@ -251,6 +286,8 @@ impl From<ChangeError> for Failure {
                 }
                 failure
             }
+            ChangeError::Unrecorded { .. } => Self::new(Exit::Broken, &error)
+                .help("it counts all the same, only its history is lost; make room for the store, then `layers sync`"),
             ChangeError::NoSuchNote { .. } => Self::new(Exit::Findings, &error),
             ChangeError::Moved { .. } => Self::refused(&error),
             ChangeError::Ambiguous { .. } => Self::refused(&error)

@@ -49,7 +49,7 @@ fn unknown(judged: &[Judged<'_>], id: &str) -> Failure {
 }
 
 /// The ids most like the one given, the nearest first.
-fn nearest<'i>(ids: impl Iterator<Item = &'i str>, given: &str) -> Vec<String> {
+pub(crate) fn nearest<'i>(ids: impl Iterator<Item = &'i str>, given: &str) -> Vec<String> {
     // An id of ours has some fifteen characters: three slips are near, eight are not.
     let limit = (given.chars().count() / 3).clamp(1, 4);
     let mut near: Vec<(usize, &str)> = ids

@@ -10,6 +10,7 @@ mod failure;
 mod json;
 mod lookup;
 mod output;
+mod repository;
 mod stored;
 mod table;
 mod text;
@@ -56,6 +57,7 @@ fn run_command(args: &[OsString]) -> Exit {
         context.out.flush()?;
         Ok(exit)
     });
+    commands::sync::tell_heard(&mut context);
     match done {
         Ok(exit) => exit.max(context.exit),
         Err(failure) => {
@@ -117,7 +119,11 @@ fn dispatch(command: Command, cx: &mut Context) -> Result<Exit, Failure> {
         Command::Render(args) => commands::render::run(&args, cx),
         Command::Export(args) => commands::export::run(&args, cx),
         Command::Check(args) => commands::check::run(&args, cx),
+        Command::Doctor(args) => commands::doctor::run(&args, cx),
         Command::Claim(args) => commands::claim::run(&args, cx),
+        Command::Trust(args) => commands::trust::run(&args, cx),
+        Command::Untrust(args) => commands::trust::untrust(&args, cx),
+        Command::Review(args) => commands::review::run(&args, cx),
         Command::Fmt(args) => commands::fmt::run(&args, cx),
         Command::Git(args) => commands::git::run(&args, cx),
         Command::Completions(args) => commands::completions::run(&args, cx),

@@ -67,6 +67,11 @@ impl Output {
         }
     }
 
+    /// Whether nothing but errors is said from now on; gives how it was.
+    pub(crate) fn set_quiet(&mut self, is_quiet: bool) -> bool {
+        std::mem::replace(&mut self.is_quiet, is_quiet)
+    }
+
     /// Paths below the working directory are shown relative to it from now on.
     pub(crate) fn set_cwd(&mut self, cwd: &Path) {
         cwd.clone_into(&mut self.cwd);
@@ -155,6 +160,23 @@ impl Output {
         let _ = writeln!(self.err, "{text}");
     }
 
+    /// How many columns the terminal has that data goes to; none in pipes.
+    #[expect(clippy::unused_self, reason = "it is this output's terminal")]
+    pub(crate) fn columns(&self) -> Option<usize> {
+        let (width, _) = terminal_size::terminal_size_of(io::stdout())?;
+        Some(width.0.into())
+    }
+
+    /// Asks a person; the answer in lower case. Only where there is one.
+    pub(crate) fn ask(&mut self, question: &str) -> Result<String, Failure> {
+        let _ = self.out.flush();
+        write!(self.err, "{question}")?;
+        self.err.flush()?;
+        let mut answer = String::new();
+        io::stdin().read_line(&mut answer)?;
+        Ok(answer.trim().to_lowercase())
+    }
+
     /// Whether a person is in front of it.
     pub(crate) fn is_interactive() -> bool {
         io::stdin().is_terminal() && io::stderr().is_terminal()
@@ -196,7 +218,14 @@ fn visible(c: char) -> char {
         '\t' => '\t',
         '\u{1b}' => '␛',
         c if c.is_control() => '\u{fffd}',
-        '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' => '\u{fffd}',
+        '\u{200b}'..='\u{200f}'
+        | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{ad}'
+        | '\u{61c}'
+        | '\u{180e}'
+        | '\u{feff}'
+        | '\u{e0000}'..='\u{e007f}' => '\u{fffd}',
         c => c,
     }
 }

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use crate::identity::Purpose;
+use crate::note::LayerKind;
 use crate::store::{LayerId, LayerRow};
 use crate::sync::{Session, place_of};
-use crate::workspace::LayerRef;
+use crate::workspace::{LayerRef, Workspace, all_projects};
 
 use super::context::{Context, Here};
 use super::failure::{Exit, Failure};
@@ -53,6 +54,26 @@ pub(crate) fn open(cx: &mut Context) -> Result<(Here, Session), Failure> {
     let session = here.session(cx)?;
     here.workspace.take_in(|path| session.knows(path));
     Ok((here, session))
+}
+
+/// As [`open`], for those who only look: nothing is made, and nothing is to be written.
+pub(crate) fn look(cx: &mut Context) -> Result<(Here, Session), Failure> {
+    let mut here = cx.here()?;
+    let session = here.look(cx)?;
+    here.workspace.take_in(|path| session.knows(path));
+    Ok((here, session))
+}
+
+/// All layers below the root: those in reach, and those of all other projects.
+pub(crate) fn home_layers(workspace: &Workspace) -> Result<Vec<LayerRef>, Failure> {
+    let in_reach = workspace.layers.iter().filter(|layer| layer.kind != LayerKind::Repo);
+    let mut layers: Vec<LayerRef> = in_reach.cloned().collect();
+    for project in all_projects(&workspace.root)? {
+        if layers.iter().all(|layer| layer.path != project.path) {
+            layers.push(LayerRef::home(project.path, &project.name));
+        }
+    }
+    Ok(layers)
 }
 
 /// The layer in reach that a row is of.

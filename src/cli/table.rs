@@ -1,5 +1,5 @@
-//! Plain tables: columns aligned by blanks, the last one ragged. The same on terminals
-//! and in pipes.
+//! Plain tables: columns aligned by blanks, the last one ragged. In pipes whole; on a
+//! terminal a last column of text is cut to what fits.
 
 use anstyle::Style;
 
@@ -10,11 +10,21 @@ use super::output::{Output, STRONG};
 pub(crate) struct Table {
     head: Vec<&'static str>,
     rows: Vec<(Style, Vec<String>)>,
+    /// Whether the last column is text of which a part says enough.
+    ends_in_text: bool,
 }
+
+/// A text shorter than this says nothing: the table is wider than the terminal then.
+const LEAST_TEXT: usize = 16;
 
 impl Table {
     pub(crate) fn new(head: &[&'static str]) -> Self {
-        Self { head: head.to_vec(), rows: Vec::new() }
+        Self { head: head.to_vec(), rows: Vec::new(), ends_in_text: false }
+    }
+
+    /// As [`Self::new`], with a last column that may be cut on a terminal.
+    pub(crate) fn ending_in_text(head: &[&'static str]) -> Self {
+        Self { ends_in_text: true, ..Self::new(head) }
     }
 
     pub(crate) fn row(&mut self, cells: Vec<String>) {
@@ -40,10 +50,25 @@ impl Table {
             let head: Vec<String> = self.head.iter().map(|&title| title.to_owned()).collect();
             out.line(line(indent, STRONG, &head, &widths))?;
         }
+        let room = self.room(out, indent, &widths);
         for (style, cells) in &self.rows {
-            out.line(line(indent, *style, cells, &widths))?;
+            match (room, cells.split_last()) {
+                (Some(room), Some((text, cells))) if width_of(text) > room => {
+                    let cut = [cells, &[head_of(text, room)]].concat();
+                    out.line(line(indent, *style, &cut, &widths))?;
+                }
+                _ => out.line(line(indent, *style, cells, &widths))?,
+            }
         }
         Ok(())
+    }
+
+    /// The columns that a terminal has left for the text at the end.
+    fn room(&self, out: &Output, indent: &str, widths: &[usize]) -> Option<usize> {
+        let columns = out.columns().filter(|_| self.ends_in_text)?;
+        let (_, before) = widths.split_last()?;
+        let taken = indent.len() + before.iter().map(|width| width + 2).sum::<usize>();
+        Some(columns.saturating_sub(taken).max(LEAST_TEXT))
     }
 }
 

@@ -173,6 +173,9 @@ pub struct Layers {
     pub approval_online: Approval,
     /// `repoShare`: how much of the budget repo layers may take, 0 to 1. Default 0.5.
     pub repo_share: f64,
+    /// `gitFolder`: the git work tree that `layers git sync` keeps in step, where that is
+    /// not the root itself; relative to the root, `~/` is the home folder. Default none.
+    pub git_folder: Option<String>,
     /// `settleMs`: how long a file must be quiet, whole, 0 to 60000. Default 200.
     pub settle_ms: u64,
     /// `holdSeconds`: how long writes wait for an open editor, whole, 0 to 86400. Default 600.
@@ -188,6 +191,7 @@ impl Default for Layers {
             projects: BTreeMap::new(),
             approval_online: Approval::Approved,
             repo_share: 0.5,
+            git_folder: None,
             settle_ms: 200,
             hold_seconds: 600,
             lock_timeout_ms: 5000,
@@ -246,24 +250,28 @@ impl Injection {
     }
 }
 
+impl Layers {
+    /// The object as JSON, in the names of the file.
+    pub(super) fn to_json(&self) -> Value {
+        json!({
+            "orphans": self.orphans.as_str(),
+            "projects": self.projects,
+            "approval": { "online": self.approval_online },
+            "repoShare": number(self.repo_share),
+            "gitFolder": self.git_folder,
+            "settleMs": self.settle_ms,
+            "holdSeconds": self.hold_seconds,
+            "lockTimeoutMs": self.lock_timeout_ms,
+        })
+    }
+}
+
 impl Config {
     /// What holds for `layers`, as JSON in pi's names, our own keys under `layers`.
     pub fn to_json(&self) -> Value {
         let mut all = self.view(View::Ours);
         if let Some(object) = all.as_object_mut() {
-            let own = &self.layers;
-            object.insert(
-                "layers".to_owned(),
-                json!({
-                    "orphans": own.orphans.as_str(),
-                    "projects": own.projects,
-                    "approval": { "online": own.approval_online },
-                    "repoShare": number(own.repo_share),
-                    "settleMs": own.settle_ms,
-                    "holdSeconds": own.hold_seconds,
-                    "lockTimeoutMs": own.lock_timeout_ms,
-                }),
-            );
+            object.insert("layers".to_owned(), self.layers.to_json());
         }
         all
     }

@@ -17,7 +17,7 @@ use crate::slug;
 ///
 /// Never fails: see the module for what a malformed file or value gives. `null` means
 /// "not set" for every key and is no reason for a warning. Unknown keys are left to
-/// whoever knows them.
+/// whoever knows them, but in `layers`, which is ours alone.
 pub fn parse(bytes: Option<&[u8]>) -> (Config, Vec<ConfigWarning>) {
     let Some(bytes) = bytes else { return (Config::default(), Vec::new()) };
     // Bad UTF-8 is replaced, not refused (fixtures/golden/config.json).
@@ -171,6 +171,7 @@ impl<'t> Reader<'t> {
 
     fn layers(&mut self, top: &Section<'t>, default: &Layers) -> Layers {
         let section = self.section(top, "layers");
+        self.unknown(&section, &default.to_json());
         let orphans = [("adopt", Orphans::Adopt), ("any", Orphans::Any), ("none", Orphans::None)];
         let approval = self.subsection(&section, "approval", "layers.approval");
         let online = [("approved", Approval::Approved), ("pending", Approval::Pending)];
@@ -185,9 +186,23 @@ impl<'t> Reader<'t> {
                 "a number from 0 to 1",
                 |value| (0.0..=1.0).contains(&value),
             ),
+            git_folder: self.path(&section, "gitFolder"),
             settle_ms: self.whole(&section, "settleMs", default.settle_ms, 60_000),
             hold_seconds: self.whole(&section, "holdSeconds", default.hold_seconds, 86_400),
             lock_timeout_ms: self.whole(&section, "lockTimeoutMs", default.lock_timeout_ms, 600_000),
+        }
+    }
+
+    /// Keys of the object that is ours alone which nobody will ever read: a slip of the hand.
+    fn unknown(&mut self, section: &Section<'t>, known: &Value) {
+        let names: Vec<&str> =
+            known.as_object().map(|known| known.keys().map(String::as_str).collect()).unwrap_or_default();
+        for (key, node) in section.node.map(|node| node.members()).unwrap_or_default() {
+            if !names.contains(&key.as_ref()) {
+                let message = format!("`{}` is unknown and does nothing", section.key(&key));
+                let help = format!("known are {}", names.join(", "));
+                self.warn(node.start(), Some(section.key(&key)), message, help);
+            }
         }
     }
 
@@ -232,6 +247,16 @@ impl<'t> Reader<'t> {
             Some((node, _)) => {
                 self.malformed(&node, &section.key(key), "true or false", &default.to_string());
                 default
+            }
+        }
+    }
+
+    fn path(&mut self, section: &Section<'t>, key: &str) -> Option<String> {
+        match section.value(key)? {
+            (_, Shape::Text(text)) if !text.is_empty() => Some(text.into_owned()),
+            (node, _) => {
+                self.malformed(&node, &section.key(key), "a path", "none");
+                None
             }
         }
     }

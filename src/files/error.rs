@@ -89,6 +89,14 @@ pub enum ReadError {
         /// What stands there, with its article.
         what: &'static str,
     },
+    /// The file is larger than any layer is. It is left alone.
+    #[error("{path} is larger than {mebibytes} MiB, so it is not read; split it or move it away", path = path.display())]
+    TooLarge {
+        /// Where.
+        path: PathBuf,
+        /// The limit.
+        mebibytes: u64,
+    },
     /// The file is no text. It is left alone.
     #[error(
         "{path}:{line}:{column}: not UTF-8 (byte {offset}); save the file as UTF-8",
@@ -110,7 +118,10 @@ impl ReadError {
     /// The path that the error is about.
     pub fn path(&self) -> &Path {
         match self {
-            Self::Io { path, .. } | Self::NotAFile { path, .. } | Self::NotUtf8 { path, .. } => path,
+            Self::Io { path, .. }
+            | Self::NotAFile { path, .. }
+            | Self::TooLarge { path, .. }
+            | Self::NotUtf8 { path, .. } => path,
             Self::DanglingLink { link, .. } => link,
         }
     }

@@ -11,6 +11,28 @@ const KILL: &str = "LAYERS_FAULT_KILL";
 #[cfg(debug_assertions)]
 const FULL: &str = "LAYERS_FAULT_FULL";
 
+/// `$LAYERS_FAULT_READ=PATH`: the disk gives an error where a file is read whose path ends so.
+#[cfg(debug_assertions)]
+const READ: &str = "LAYERS_FAULT_READ";
+
+/// Whether a file can be read off its disk.
+#[cfg(debug_assertions)]
+pub(crate) fn read_fault(path: &std::path::Path) -> io::Result<()> {
+    /// EIO on every system that this runs on.
+    const EIO: i32 = 5;
+    if std::env::var_os(READ).is_some_and(|end| path.ends_with(end)) {
+        return Err(io::Error::from_raw_os_error(EIO));
+    }
+    Ok(())
+}
+
+/// Nothing.
+#[cfg(not(debug_assertions))]
+#[inline]
+pub(crate) const fn read_fault(_path: &std::path::Path) -> io::Result<()> {
+    Ok(())
+}
+
 /// A point at which a fault may come; `_name` tells it in a debugger.
 #[cfg(debug_assertions)]
 pub(crate) fn fault(_name: &str) -> io::Result<()> {

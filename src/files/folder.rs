@@ -7,6 +7,7 @@ use std::path::Path;
 
 use super::error::{Action, FromIo, On as _, ReadError, WriteError};
 use super::read::{Found, or_here, prove_absent};
+use super::replace::{TEMP_PREFIX, TEMP_SUFFIX};
 
 /// What files and folders that do not exist yet are made with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,4 +95,10 @@ pub fn list_names(folder: &Path) -> Result<Found<Vec<String>>, ReadError> {
     }
     names.sort_unstable();
     Ok(Found::Content(names))
+}
+
+/// Whether files can be made in a folder: one is, and is gone again.
+pub fn probe_folder(folder: &Path) -> io::Result<()> {
+    let name = tempfile::Builder::new().prefix(TEMP_PREFIX).suffix(TEMP_SUFFIX).tempfile_in(folder)?;
+    name.close()
 }

@@ -20,7 +20,7 @@ mod target;
 
 pub use error::{Action, ChangedTo, LockError, ReadError, WriteError};
 pub(crate) use fault::fault;
-pub use folder::{NewFile, create_folder, list_names};
+pub use folder::{NewFile, create_folder, list_names, probe_folder};
 pub use lock::{LOCK_FILE, Lock};
 pub use read::{Found, read_bytes, read_text};
 pub use replace::{Expected, TEMP_PREFIX, TEMP_SUFFIX, Wrote, replace};

@@ -1,11 +1,12 @@
 //! Reading: content, absent, or an error that means "unknown".
 
-use std::fs::{self, FileType};
-use std::io;
+use std::fs::{self, File, FileType};
+use std::io::{self, Read as _};
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
 use super::error::{Action, On as _, ReadError};
+use super::fault::read_fault;
 
 /// What a path holds, where that is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,6 +57,10 @@ pub fn read_text(path: &Path) -> Result<Found<String>, ReadError> {
 /// moves the old file away before it writes the new one.
 const TRIES: usize = 4;
 
+/// No file is read beyond this, in bytes: a repository may bring any. It is several times what
+/// ten thousand notes take.
+const MAX_SIZE: u64 = 16 << 20;
+
 /// Reads a file as bytes, with the same three outcomes as [`read_text`].
 pub fn read_bytes(path: &Path) -> Result<Found<Vec<u8>>, ReadError> {
     for _ in 0..TRIES {
@@ -87,7 +92,16 @@ fn try_read(path: &Path) -> Result<Vec<u8>, Obstacle> {
     if let Some(what) = not_a_file(kind) {
         return Err(Obstacle::Other(ReadError::NotAFile { path: path.to_owned(), what }));
     }
-    fs::read(path).map_err(unless_missing)
+    let mut bytes = Vec::new();
+    // More than its size: it may grow meanwhile, and sizes of made-up files say nothing.
+    let opened = read_fault(path).and_then(|()| File::open(path));
+    let read = opened.and_then(|file| file.take(MAX_SIZE + 1).read_to_end(&mut bytes));
+    read.map_err(unless_missing)?;
+    if bytes.len() as u64 > MAX_SIZE {
+        let mebibytes = MAX_SIZE >> 20;
+        return Err(Obstacle::Other(ReadError::TooLarge { path: path.to_owned(), mebibytes }));
+    }
+    Ok(bytes)
 }
 
 /// "Not found" has other causes than absence: a dangling link here or above, or a

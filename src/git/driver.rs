@@ -5,11 +5,10 @@ use std::path::{Path, PathBuf};
 
 use crate::workspace::WorkTree;
 
-use super::process::{ask, tell};
-use super::{Attributes, GitError, Step};
+use super::{Attributes, Git, GitError, Step};
 
 /// What the driver is called in `.gitattributes` and in git's configuration.
-pub(super) const NAME: &str = "harness-layers";
+pub const NAME: &str = "harness-layers";
 
 /// For people, in git's messages.
 const TITLE: &str = "notes of harness-layers, by note and field";
@@ -60,14 +59,14 @@ impl Program {
 /// The merge driver of a work tree's repository, or of the user.
 #[derive(Clone, Debug)]
 pub struct Driver {
-    folder: PathBuf,
+    git: Git,
     scope: Scope,
 }
 
 impl Driver {
     /// Git is asked from `folder`.
     pub fn new(folder: &Path, scope: Scope) -> Self {
-        Self { folder: folder.to_owned(), scope }
+        Self { git: Git::in_folder(folder), scope }
     }
 
     /// Writes the driver down.
@@ -77,7 +76,7 @@ impl Driver {
         for (key, value) in wanted {
             let key = format!("merge.{NAME}.{key}");
             if self.get(&key)?.as_deref() != Some(&value) {
-                tell(&self.folder, &["config", self.scope.flag(), "--replace-all", &key, &value])?;
+                self.git.run(["config", self.scope.flag(), "--replace-all", &key, &value])?;
                 step = Step::Set;
             }
         }
@@ -91,19 +90,19 @@ impl Driver {
         if keys.iter().all(|key| matches!(self.get(key), Ok(None))) {
             return Ok(Step::Nothing);
         }
-        tell(&self.folder, &["config", self.scope.flag(), "--remove-section", &section])?;
+        self.git.run(["config", self.scope.flag(), "--remove-section", &section])?;
         Ok(Step::Removed)
     }
 
     fn get(&self, key: &str) -> Result<Option<String>, GitError> {
-        ask(&self.folder, &["config", self.scope.flag(), "--get", key])
+        self.git.look_up(["config", self.scope.flag(), "--get", key])
     }
 }
 
 /// What git is to run for each layer that both sides changed. Without the program a shell ends
 /// with 127, which git takes for "conflicts, marked in the file" and leaves our side alone
 /// there, without a mark: the other side's work would be lost. So git's own merge stands in.
-fn command(program: &Program) -> String {
+pub fn command(program: &Program) -> String {
     let program = program.quoted().replace('%', "%%");
     format!(
         "command -v {program} >/dev/null 2>&1 \
@@ -132,7 +131,7 @@ pub fn findings(tree: &WorkTree, path: Option<&std::ffi::OsStr>) -> Result<Vec<F
         return Ok(Vec::new());
     }
     let key = format!("merge.{NAME}.driver");
-    let Some(command) = ask(&tree.root, &["config", "--get", &key])? else {
+    let Some(command) = Git::in_folder(&tree.root).look_up(["config", "--get", &key])? else {
         return Ok(vec![Finding::NoDriver]);
     };
     let program = program_of(&command).filter(|program| on_path(program, path).is_none());
@@ -155,7 +154,7 @@ fn on_path(program: &str, path: Option<&std::ffi::OsStr>) -> Option<PathBuf> {
 }
 
 /// Whether git's conflicts show what stood there before (`merge.conflictStyle`).
-pub fn conflict_style_has_base(folder: &Path) -> bool {
-    let style = ask(folder, &["config", "--get", "merge.conflictStyle"]);
+pub fn conflict_style_has_base() -> bool {
+    let style = Git::that_runs_us().look_up(["config", "--get", "merge.conflictStyle"]);
     matches!(style, Ok(Some(style)) if matches!(style.as_str(), "diff3" | "zdiff3"))
 }

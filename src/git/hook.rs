@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::files::{Expected, NewFile, read_bytes, replace};
 
 use super::driver::Program;
-use super::process::ask;
-use super::{InstallError, Step};
+use super::{Git, InstallError, Step};
 
 /// Tells our hook from others.
 const SIGN: &str = "# Made by `layers git install --pre-commit`.";
@@ -23,8 +22,9 @@ pub struct Hook {
 impl Hook {
     /// Of the repository that a work tree belongs to.
     pub fn of(work_tree: &Path) -> Result<Self, InstallError> {
-        let shared = ask(work_tree, &["config", "--type=path", "--get", "core.hooksPath"])?;
-        let path = ask(work_tree, &["rev-parse", "--git-path", "hooks/pre-commit"])?.unwrap_or_default();
+        let git = Git::in_folder(work_tree);
+        let shared = git.look_up(["config", "--type=path", "--get", "core.hooksPath"])?;
+        let path = git.ask(["rev-parse", "--git-path", "hooks/pre-commit"])?;
         Ok(Self { path: work_tree.join(path), shared: shared.map(|folder| work_tree.join(folder)) })
     }
 

@@ -1,6 +1,5 @@
-//! What git is asked and told: its configuration, its attributes, its hooks. Work trees
-//! themselves are read without it (`workspace`); a git command is run only where a person
-//! asked for one, or where what it costs does not matter.
+//! What git is asked and told: the program itself, its configuration, its attributes, its
+//! hooks. Where work trees are is read without it (`workspace`), as it costs a millisecond.
 
 mod attributes;
 mod driver;
@@ -8,9 +7,9 @@ mod hook;
 mod process;
 
 pub use attributes::{Attributes, patterns};
-pub use driver::{Driver, Finding, Program, Scope, conflict_style_has_base, findings};
+pub use driver::{Driver, Finding, NAME, Program, Scope, command, conflict_style_has_base, findings};
 pub use hook::Hook;
-pub use process::GitError;
+pub use process::{Git, GitError, failed, finished};
 
 use std::path::PathBuf;
 

@@ -115,15 +115,24 @@ impl Cache {
 
     /// Takes all files away.
     pub(super) fn forget_all(&self) {
-        // A file that is put in place while a folder is listed may be missed; then the next
-        // look finds it.
-        let mut clean = 0;
-        while clean < 2 {
-            let Ok(entries) = fs::read_dir(&self.folder) else { return };
-            let ours = entries.filter_map(Result::ok).map(|entry| entry.path()).filter(|path| is_ours(path));
-            let removed = ours.filter(|path| fs::remove_file(path).is_ok()).count();
-            clean = if removed == 0 { clean + 1 } else { 0 };
-        }
+        forget_all(&self.folder);
+    }
+
+    /// Takes all files of a state folder away.
+    pub(super) fn forget_all_in(state: &StatePlace) {
+        forget_all(&state.folder().join(FOLDER));
+    }
+}
+
+fn forget_all(folder: &Path) {
+    // A file that is put in place while a folder is listed may be missed; then the next
+    // look finds it.
+    let mut clean = 0;
+    while clean < 2 {
+        let Ok(entries) = fs::read_dir(folder) else { return };
+        let ours = entries.filter_map(Result::ok).map(|entry| entry.path()).filter(|path| is_ours(path));
+        let removed = ours.filter(|path| fs::remove_file(path).is_ok()).count();
+        clean = if removed == 0 { clean + 1 } else { 0 };
     }
 }
 

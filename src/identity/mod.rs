@@ -22,7 +22,8 @@ use crate::workspace::{Answer, Owned, Owners, Question, Root, Site};
 use cache::{Cache, Verdicts};
 use evidence::Claim;
 use place::Place;
-use verdict::{Here as _, evidence, family, judge};
+pub use place::landmark;
+use verdict::{Here as _, evidence, family, isolated, judge};
 
 /// What the one who asks is about to do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -225,7 +226,11 @@ impl<'a> Asking<'a> {
         let mut verdicts = Verdicts::new();
         let mut changes = Vec::new();
         for name in &self.names {
-            let (verdict, told) = judge(name, claims, &self.place);
+            let (mut verdict, told) = judge(name, claims, &self.place);
+            let is_taken = !verdict.is_claimed && verdict.name == *name && self.place.has_layer(name);
+            if self.question.is_doubtful && self.question.key == Some(name) && is_taken {
+                verdict.name = isolated(name, claims, &self.place);
+            }
             verdicts.insert((*name).to_owned(), verdict);
             changes.extend(told);
         }
@@ -263,6 +268,11 @@ impl<'a> Asking<'a> {
         open.retain(|(name, has_layer)| *has_layer || is_key(name) || is_written(name));
         open.into_iter().map(|(name, _)| name).collect()
     }
+}
+
+/// Forgets what was decided: something changed that it depends on.
+pub fn forget(state: &StatePlace) {
+    Cache::forget_all_in(state);
 }
 
 /// The root as it stands in the store.

@@ -6,12 +6,12 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::time::UNIX_EPOCH;
 
 use super::evidence::{Landmark, Witness};
 use super::remote::{self, Remote};
 use super::verdict::Here;
+use crate::git::{Git, finished};
 use crate::store::Hash;
 use crate::workspace::{Root, Site};
 
@@ -85,8 +85,8 @@ impl Here for Place<'_> {
     }
 }
 
-/// A folder as it is now.
-pub(super) fn landmark(path: &Path) -> Landmark {
+/// A folder, or a file, as it is now.
+pub fn landmark(path: &Path) -> Landmark {
     let witness = fs::metadata(path).ok().map(|found| Witness {
         device: found.dev(),
         inode: found.ino(),
@@ -108,30 +108,11 @@ fn digits(repository: Option<&Landmark>, folder: &Landmark) -> String {
     Hash::of(bytes).to_string()
 }
 
-/// Variables that would have git look at another repository than the one it is given, as a
-/// hook that runs us has them.
-const MISLEADING: [&str; 8] = [
-    "GIT_COMMON_DIR",
-    "GIT_CONFIG",
-    "GIT_CONFIG_COUNT",
-    "GIT_CONFIG_PARAMETERS",
-    "GIT_GRAFT_FILE",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_SHALLOW_FILE",
-    "GIT_WORK_TREE",
-];
-
 /// What git says; none without git, and where it has no answer.
 fn git(repository: &Path, args: &[&str]) -> Option<String> {
-    let mut command = Command::new("git");
-    command.arg("--git-dir").arg(repository).args(args);
-    for name in MISLEADING {
-        command.env_remove(name);
-    }
-    command.envs([("GIT_OPTIONAL_LOCKS", "0"), ("GIT_NO_LAZY_FETCH", "1"), ("GIT_NO_REPLACE_OBJECTS", "1")]);
-    let done = command.stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
-    if !done.status.success() {
-        return None;
-    }
+    let mut question = Git::of_repository(repository).question(args);
+    // History as it was made, whatever stands in for it here.
+    question.env("GIT_NO_REPLACE_OBJECTS", "1");
+    let done = finished(&mut question).ok()?;
     Some(String::from_utf8_lossy(&done.stdout).trim_end_matches(['\n', '\r']).to_owned())
 }

@@ -93,10 +93,15 @@ pub fn judge(name: &str, claims: &[Claim], here: &dyn Here) -> (Verdict, Vec<Cla
         return (verdict, told.filter(|claim| !claims.contains(claim)).collect());
     }
     // What stood for a name that nobody claims any more was ours, if a store was lost.
-    let stand_in = stand_in(name, here.digits(), |name| claims.iter().any(|claim| claim.name == name));
+    let stand_in = isolated(name, claims, here);
     let is_free = plain.is_none() && !here.has_layer(&stand_in);
     let name = if is_free { name.to_owned() } else { stand_in };
     (Verdict { name, is_claimed: false, holder: plain.and_then(holder), also: Vec::new() }, Vec::new())
+}
+
+/// The name that stands for one that is another project's, or may be.
+pub fn isolated(name: &str, claims: &[Claim], here: &dyn Here) -> String {
+    stand_in(name, here.digits(), |name| claims.iter().any(|claim| claim.name == name))
 }
 
 fn holder(claim: &Claim) -> Option<PathBuf> {

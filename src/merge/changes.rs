@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::document::{Document, Field, NewNote, Note, State};
 use crate::effective::id_of;
+use crate::note::two_decimals;
 
 /// A field that changed. The values are what the field says, apart from its spelling.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -168,7 +169,10 @@ impl<'a> Notes<'a> {
 pub(super) fn meaning(note: Note<'_>, field: &Field) -> Option<String> {
     match field {
         Field::Importance => Some(match note.written_importance() {
-            Some(number) => number.to_string(),
+            // As it is written anywhere, unless that would be another number.
+            Some(number) => Some(two_decimals(number))
+                .filter(|text| text.parse() == Ok(number))
+                .unwrap_or_else(|| number.to_string()),
             None => note.get(field)?.into_owned(),
         }),
         _ => note.get(field).map(std::borrow::Cow::into_owned).filter(|text| !text.is_empty()),

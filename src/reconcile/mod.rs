@@ -16,7 +16,7 @@ use std::rc::Rc;
 use crate::document::{Change, Document, Field, NewNote, Note, Place, State};
 use crate::merge::{Base, ChangeSet, Loss, Lost, NoteChange, Origin, VersionLine};
 
-pub use view::{Held, Reason, StandIn, View};
+pub use view::{Held, Reason, StandIn, View, said_in_full};
 
 /// A guard does not bother with fewer notes than this (02 "Guards" of the design: "more
 /// than half of its notes (and at least 5)").
@@ -109,6 +109,8 @@ pub struct Settled {
     pub arrived: BTreeSet<String>,
     /// Git's conflict markers stand in the file.
     pub is_conflicted: bool,
+    /// Whether the file may be written now; else what it lacks waits.
+    pub may_write: bool,
 }
 
 /// What is to become of a layer. `mint` gives an id that nobody has.
@@ -146,6 +148,7 @@ pub fn reconcile<L: VersionLine>(
         left: Vec::new(),
         arrived: BTreeSet::new(),
         is_conflicted: false,
+        may_write: facts.writing != Writing::Waits,
     };
     if newest.is_some() && !facts.by_git {
         // A file that is gone or empty was saved by nobody who had anything before his eyes.
@@ -190,7 +193,9 @@ pub fn reconcile<L: VersionLine>(
     let own = settled.document.clone();
     settled.let_wait(file, known, facts);
     settled.archive_with_online_version(known);
-    settled.view = View::of(&settled.document, &own, &head, known.view, settled.waiting.as_ref());
+    // A file that may not be written does not say yet what its author is to find in it.
+    let says = if facts.writing == Writing::Waits { own } else { settled.document.clone() };
+    settled.view = View::of(&settled.document, &says, &head, known.view, settled.waiting.as_ref());
     Ok(settled)
 }
 
@@ -201,13 +206,7 @@ impl Settled {
     /// along.
     pub fn arrive(&mut self, id: &str, before: &str, whose: &str, seen: Option<&str>) {
         if let Some(seen) = seen.filter(|seen| *seen != before) {
-            let (from, to) = (Document::parse(seen), Document::parse(before));
-            let applied = ChangeSet::between(&from, &to).apply(&self.document);
-            if self.waiting.is_none() {
-                self.document = applied.document;
-                self.losses.extend(applied.losses);
-                self.carried.push(id.to_owned());
-            }
+            self.carry_along(id, &ChangeSet::between(&Document::parse(seen), &Document::parse(before)));
         }
         let after = self.document.note(id).map(Note::snippet);
         match self.steps.iter_mut().find(|step| step.id == id) {
@@ -219,6 +218,27 @@ impl Settled {
         }
         self.arrived.insert(id.to_owned());
         self.view.arrive(id, whose, &self.document);
+    }
+
+    /// Online changes of a note that came from another layer.
+    fn carry_along(&mut self, id: &str, changes: &ChangeSet) {
+        let (from, target) = match self.waiting.take() {
+            Some(waiting) if !self.may_write => waiting,
+            waiting => {
+                self.waiting = waiting;
+                (self.document.clone(), self.document.clone())
+            }
+        };
+        let applied = changes.apply(&target);
+        self.losses.extend(applied.losses);
+        self.carried.push(id.to_owned());
+        if self.may_write {
+            self.document = applied.document;
+        } else {
+            let is_lacking = applied.document.source() != from.source();
+            self.waiting = is_lacking.then_some((from, applied.document));
+            self.view.rewait(&self.document, self.waiting.as_ref());
+        }
     }
 
     fn take_over(&mut self, file: &Document, document: Document, losses: Vec<Loss>) {
@@ -307,6 +327,7 @@ fn set_aside<L>(
         left: Vec::new(),
         arrived: BTreeSet::new(),
         is_conflicted: reason == Reason::Conflicted,
+        may_write: false,
     }
 }
 
@@ -327,7 +348,7 @@ fn loss(seen: Seen<'_>, after: &Document, head: &Document, view: &View, facts: &
 pub fn steps(head: &Document, after: &Document, view: &View) -> Vec<Step> {
     // As it counted: with the isolation that the file may have left out.
     let before = |id: &str| {
-        let stand_in = view.stand_in(id).filter(|stand_in| stand_in.reason != Reason::Waiting);
+        let stand_in = view.without_waiting().find(|stand_in| stand_in.id == id);
         stand_in
             .map(|stand_in| stand_in.text.clone())
             .or_else(|| head.notes().find(|note| crate::effective::id_of(*note) == id).map(Note::snippet))
@@ -358,10 +379,11 @@ pub fn steps(head: &Document, after: &Document, view: &View) -> Vec<Step> {
     }
     // Notes that counted without being readable in the newest version.
     let unreadable = |stand_in: &&StandIn| {
-        !matches!(stand_in.reason, Reason::Waiting | Reason::Isolation)
+        stand_in.reason != Reason::Isolation
+            && !stand_in.is_unnamed()
             && head.note(&stand_in.id).is_none_or(|note| note.state() != State::Good)
     };
-    for stand_in in view.stand_ins.iter().filter(unreadable) {
+    for stand_in in view.without_waiting().filter(unreadable) {
         let now = after.note(&stand_in.id).filter(|note| note.state() == State::Good).map(Note::snippet);
         let is_changed = match &now {
             Some(now) => {

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::document::{Change, Document, Field, Note, State};
+use crate::effective::id_of;
 use crate::merge::{ChangeSet, NoteChange};
 
 use super::{Step, isolation};
@@ -29,6 +30,8 @@ pub enum Reason {
     Unavailable,
     /// An online change that the file does not have yet.
     Waiting,
+    /// It was changed since the user accepted it, and only that counts.
+    Review,
 }
 
 /// A note that counts instead of what the file says about its id.
@@ -40,6 +43,14 @@ pub struct StandIn {
     pub reason: Reason,
     /// The note as a layer of its own.
     pub text: String,
+}
+
+impl StandIn {
+    /// Whether it is of a note without an id: it is there for as long as the newest version
+    /// is the last that was taken, and nothing else can tell it by what it is called.
+    pub(super) fn is_unnamed(&self) -> bool {
+        Document::parse(self.text.as_str()).notes().all(|note| note.id().is_none())
+    }
 }
 
 /// Why a file is not taken for what it says.
@@ -62,6 +73,9 @@ pub struct View {
     /// Notes that stand in the file and do not count, as their removal waits.
     #[serde(default)]
     pub gone: Vec<String>,
+    /// Stand-ins of notes that an online change waits for, too: what counts again without it.
+    #[serde(default)]
+    pub covered: Vec<StandIn>,
     /// The file is not taken for what it says.
     #[serde(default)]
     pub held: Option<Held>,
@@ -70,12 +84,18 @@ pub struct View {
 impl View {
     /// Whether the file says all that counts.
     pub fn is_plain(&self) -> bool {
-        self.stand_ins.is_empty() && self.gone.is_empty() && self.held.is_none()
+        self.stand_ins.is_empty() && self.gone.is_empty() && self.covered.is_empty() && self.held.is_none()
     }
 
     /// The stand-in of a note.
     pub fn stand_in(&self, id: &str) -> Option<&StandIn> {
         self.stand_ins.iter().find(|stand_in| stand_in.id == id)
+    }
+
+    /// What counted without the online changes that wait.
+    pub fn without_waiting(&self) -> impl Iterator<Item = &StandIn> {
+        let others = self.stand_ins.iter().filter(|stand_in| stand_in.reason != Reason::Waiting);
+        others.chain(&self.covered)
     }
 
     /// What counts beside `document`, which the file will hold. `own` is what its author
@@ -150,6 +170,11 @@ impl View {
                 }
             }
         }
+        for (id, note) in unnamed(head) {
+            if file.notes().all(|other| id_of(other) != id) {
+                stand_ins.insert(id, (reason, said_in_full(note)));
+            }
+        }
         let mut view = Self { stand_ins: listed(stand_ins, head), held, ..Self::default() };
         view.add_waiting(file, waiting);
         view
@@ -162,9 +187,9 @@ impl View {
 
     /// More online changes wait for a file.
     pub fn wait(&mut self, file: &Document, head: &Document, waiting: &(Document, Document)) {
-        let (held, old) = (self.held, std::mem::take(self));
-        let others = old.stand_ins.into_iter().filter(|stand_in| stand_in.reason != Reason::Waiting);
-        *self = Self { stand_ins: others.collect(), gone: Vec::new(), held };
+        let old = std::mem::take(self);
+        *self =
+            Self { stand_ins: old.without_waiting().cloned().collect(), held: old.held, ..Self::default() };
         // Notes that waited and stand in no file count as they did before they changed.
         for note in head.notes().filter(|note| file.note(note.id().unwrap_or("")).is_none()) {
             let is_known = note.id().is_none_or(|id| self.stand_in(id).is_some() || file.is_absent(id));
@@ -179,12 +204,30 @@ impl View {
     /// A note that came from another layer is still whose it was, unless it says otherwise.
     pub fn arrive(&mut self, id: &str, before: &str, document: &Document) {
         let before = Document::parse(before);
-        let Some((note, known)) = document.note(id).zip(before.notes().next()) else { return };
-        // The place decides about the scope.
-        let text = isolated(note, known, &|_, field| *field != Field::Model);
-        if let Some(text) = text.filter(|_| self.stand_in(id).is_none()) {
-            self.stand_ins.push(StandIn { id: id.to_owned(), reason: Reason::Isolation, text });
+        let Some(known) = before.notes().next() else { return };
+        if self.without_waiting().any(|stand_in| stand_in.id == id) {
+            return;
         }
+        // The place decides about the scope.
+        let as_known = |note| isolated(note, known, &|_, field| *field != Field::Model);
+        let own = document.note(id).and_then(as_known);
+        let own = own.map(|text| StandIn { id: id.to_owned(), reason: Reason::Isolation, text });
+        let Some(waiting) = self.stand_ins.iter_mut().find(|stand_in| stand_in.id == id) else {
+            self.stand_ins.extend(own);
+            return;
+        };
+        if let Some(text) = Document::parse(waiting.text.as_str()).notes().next().and_then(as_known) {
+            waiting.text = text;
+        }
+        self.covered.extend(own);
+    }
+
+    /// Other online changes wait than before.
+    pub(super) fn rewait(&mut self, file: &Document, waiting: Option<&(Document, Document)>) {
+        self.stand_ins = self.without_waiting().cloned().collect();
+        self.covered.clear();
+        self.gone.clear();
+        self.add_waiting(file, waiting);
     }
 
     /// Online changes that wait count although the file does not have them.
@@ -193,30 +236,47 @@ impl View {
         for (id, change) in ChangeSet::between(from, to).notes() {
             match change {
                 NoteChange::Removed(_) => {
-                    self.stand_ins.retain(|stand_in| stand_in.id != *id);
+                    self.cover(id);
                     if file.note(id).is_some() {
                         self.gone.push(id.clone());
                     }
                 }
                 NoteChange::Added(_) | NoteChange::Changed(_) => {
                     let Some(note) = to.note(id) else { continue };
-                    // What the file's author changed in the same note counts as well.
-                    let text = match file.note(id).filter(|note| note.state() == State::Good) {
-                        Some(present) => {
-                            // Alone, as a file in conflict takes no edit anywhere.
-                            let own = Document::parse(said_in_full(present));
-                            let applied = ChangeSet::between(from, to).apply(&own);
+                    self.cover(id);
+                    let covered = self.covered.iter().find(|stand_in| stand_in.id == *id);
+                    let present = file.note(id).filter(|note| note.state() == State::Good);
+                    // What counts without it, the change of the file's author included: alone,
+                    // as a file in conflict takes no edit anywhere.
+                    let own = covered.map(|it| it.text.clone()).or_else(|| present.map(said_in_full));
+                    let text = own.map_or_else(
+                        || said_in_full(note),
+                        |own| {
+                            let applied = ChangeSet::between(from, to).apply(&Document::parse(own));
                             applied.document.note(id).map_or_else(|| note.snippet(), said_in_full)
-                        }
-                        None => said_in_full(note),
-                    };
-                    self.stand_ins.retain(|stand_in| stand_in.id != *id);
+                        },
+                    );
                     self.stand_ins.push(StandIn { id: id.clone(), reason: Reason::Waiting, text });
                 }
                 NoteChange::Respelled => {}
             }
         }
     }
+
+    /// What counts instead of a note does so only beneath an online change that waits.
+    fn cover(&mut self, id: &str) {
+        let (covered, others) = std::mem::take(&mut self.stand_ins).into_iter().partition(|it| it.id == id);
+        self.stand_ins = others;
+        let covered: Vec<StandIn> = covered;
+        self.covered.extend(covered.into_iter().filter(|it| it.reason != Reason::Waiting));
+    }
+}
+
+/// The notes that have no id yet, with what they are called until they have one.
+fn unnamed(document: &Document) -> impl Iterator<Item = (String, Note<'_>)> {
+    let is_unnamed = |note: &Note<'_>| note.id().is_none() && note.state() == State::Good;
+    let counts = move |note: &Note<'_>| is_unnamed(note) && !note.content().is_empty();
+    document.notes().filter(counts).map(|note| (id_of(note).into_owned(), note))
 }
 
 /// In the order of the newest version.
@@ -230,9 +290,9 @@ fn listed(stand_ins: BTreeMap<String, (Reason, String)>, head: &Document) -> Vec
 /// The ids that count, in the order of the newest version.
 pub(super) fn known_ids<'a>(head: &'a Document, view: &'a View) -> impl Iterator<Item = &'a str> {
     let of_file = head.notes().filter(|note| note.state() == State::Good).filter_map(Note::id);
-    let stand_ins = view.stand_ins.iter().filter(|stand_in| stand_in.reason != Reason::Waiting);
     of_file.chain(
-        stand_ins
+        view.without_waiting()
+            .filter(|stand_in| !stand_in.is_unnamed())
             .map(|stand_in| &*stand_in.id)
             .filter(|id| head.note(id).is_none_or(|note| note.state() != State::Good)),
     )
@@ -246,9 +306,9 @@ struct Parsed {
 impl Parsed {
     fn of(view: &View) -> Self {
         // What waits is not known to the file.
-        let counting = view.stand_ins.iter().filter(|stand_in| stand_in.reason != Reason::Waiting);
         Self {
-            documents: counting
+            documents: view
+                .without_waiting()
                 .map(|stand_in| (stand_in.id.clone(), Document::parse(stand_in.text.as_str())))
                 .collect(),
         }
@@ -273,7 +333,7 @@ pub(super) fn left(steps: &[Step], head: &Document, view: &View) -> Vec<(String,
 
 /// A note as it counts, if only the newest version knows it.
 pub(super) fn known<'a>(id: &str, head: &'a Document, view: &View) -> Option<Note<'a>> {
-    if view.stand_in(id).is_some_and(|stand_in| stand_in.reason != Reason::Waiting) {
+    if view.without_waiting().any(|stand_in| stand_in.id == id) {
         return None;
     }
     head.note(id).filter(|note| note.state() == State::Good)
@@ -307,7 +367,7 @@ fn isolated(note: Note<'_>, known: Note<'_>, is_explicit: &dyn Fn(&str, &Field) 
 }
 
 /// A note as a layer of its own, with what the header of its layer gives it.
-fn said_in_full(note: Note<'_>) -> String {
+pub fn said_in_full(note: Note<'_>) -> String {
     let mut changes = Vec::new();
     if !note.has(&Field::Model)
         && let Some(model) = note.model()

@@ -38,6 +38,12 @@ pub enum StoreError {
         /// What SQLite says.
         problem: String,
     },
+    /// It is a database of something else; nothing is written into it.
+    #[error("{path} is a database of something else", path = path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+    },
     /// Another process held it for longer than we wait.
     #[error("another process keeps the store {path} busy", path = path.display())]
     Busy {

@@ -12,6 +12,7 @@ mod journal;
 mod lines;
 mod place;
 mod schema;
+mod trust;
 
 use std::fs::{self, OpenOptions};
 use std::os::unix::ffi::OsStrExt as _;
@@ -30,11 +31,19 @@ pub use error::StoreError;
 pub use journal::{Archived, ChangeRow, ConflictRow, NewArchived, NewChange, NewConflict, Op, WhyGone};
 pub use lines::{LayerId, LayerRow, Stamp, VersionId, VersionRow};
 pub use place::StatePlace;
+pub use trust::{ReviewedRow, TrustRow};
 
 use schema::MIGRATIONS;
 
+/// What the name of a store that is thought to be damaged has behind it, as a file of its own.
+const SUSPECT: &str = ".suspect";
+
 /// How long to wait for other processes.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How many prepared statements are kept: more than this module has, as preparing one takes
+/// longer than running it.
+const STATEMENTS: usize = 64;
 
 /// Between two tries of what SQLite does not wait for.
 const PAUSE: Duration = Duration::from_millis(5);
@@ -76,7 +85,37 @@ impl Store {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(source) => return Err(StoreError::Io { path: place.file().to_owned(), source }),
         }
-        Self::try_open(place).map(Some)
+        match Self::try_open(place) {
+            Err(StoreError::Sql { source, .. }) if is_denied(&source) => Self::open_to_read(place).map(Some),
+            opened => opened.map(Some),
+        }
+    }
+
+    /// Opens a store that may only be read: on a read-only disk, or of somebody else.
+    fn open_to_read(place: &StatePlace) -> Result<Self, StoreError> {
+        let path = place.file().to_owned();
+        let wal = fs::metadata(beside(&path, "-wal"));
+        // Without its log the file says all, and SQLite need make none beside it.
+        let mode = if wal.is_ok_and(|wal| wal.len() > 0) { "mode=ro" } else { "immutable=1" };
+        let flags =
+            OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+        let connection = Connection::open_with_flags(format!("{}?{mode}", uri(&path)), flags)
+            .map_err(|error| known(&path, error))?;
+        let store = Self { connection, path, set_aside: None };
+        store.connection.busy_timeout(PATIENCE).map_err(|error| known(&store.path, error))?;
+        store.check_suspicion()?;
+        // One that has to be brought up to date says that it cannot be written.
+        store.migrate()?;
+        Ok(store)
+    }
+
+    /// A store of nothing that is kept nowhere, for those who only look where there is none.
+    pub fn empty(place: &StatePlace) -> Result<Self, StoreError> {
+        let path = place.file().to_owned();
+        let connection = Connection::open_in_memory().map_err(|error| known(&path, error))?;
+        let store = Self { connection, path, set_aside: None };
+        store.migrate()?;
+        Ok(store)
     }
 
     fn try_open(place: &StatePlace) -> Result<Self, StoreError> {
@@ -91,12 +130,41 @@ impl Store {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(&path, flags).map_err(|error| known(&path, error))?;
         let store = Self { connection, path, set_aside: None };
-        store.prepare().map_err(|error| known(&store.path, error))?;
+        store.demand_writable().and_then(|()| store.prepare()).map_err(|error| known(&store.path, error))?;
+        store.check_suspicion()?;
         store.migrate()?;
         Ok(store)
     }
 
+    /// Damage may be met long after opening, in a page that is seldom read. Whoever meets it
+    /// leaves word, and then all of the file is looked at, which takes long.
+    fn check_suspicion(&self) -> Result<(), StoreError> {
+        let suspicion = beside(&self.path, SUSPECT);
+        if !suspicion.exists() {
+            return Ok(());
+        }
+        let checked = self.connection.pragma_query_value(None, "integrity_check", |row| row.get(0));
+        let found: String = checked.map_err(|error| known(&self.path, error))?;
+        if found != "ok" {
+            return Err(StoreError::Corrupt { path: self.path.clone(), problem: found });
+        }
+        // Another process has put the damaged one aside.
+        let _ = fs::remove_file(suspicion);
+        Ok(())
+    }
+
+    /// SQLite opens what may only be read all the same; then a layer would be written first,
+    /// and only then be seen that it cannot be noted down.
+    fn demand_writable(&self) -> Result<(), rusqlite::Error> {
+        if self.connection.is_readonly("main")? {
+            let error = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_READONLY);
+            return Err(rusqlite::Error::SqliteFailure(error, None));
+        }
+        Ok(())
+    }
+
     fn prepare(&self) -> Result<(), rusqlite::Error> {
+        self.connection.set_prepared_statement_cache_capacity(STATEMENTS);
         self.connection.busy_timeout(PATIENCE)?;
         self.use_wal()?;
         self.connection.pragma_update(None, "synchronous", "FULL")?;
@@ -122,6 +190,14 @@ impl Store {
     fn migrate(&self) -> Result<(), StoreError> {
         let version = |sql: &Connection| sql.pragma_query_value(None, "user_version", |row| row.get(0));
         let found: usize = version(&self.connection).map_err(|error| known(&self.path, error))?;
+        let tables = "SELECT count(*), count(*) FILTER (WHERE name = 'layer') FROM sqlite_master";
+        let (all, ours): (usize, usize) = self
+            .connection
+            .query_row(tables, (), |row| Ok((row.get(0)?, row.get(1)?)))
+            .map_err(|error| known(&self.path, error))?;
+        if ours == 0 && (all > 0 || found > 0) {
+            return Err(StoreError::Foreign { path: self.path.clone() });
+        }
         if found == MIGRATIONS.len() {
             return Ok(());
         }
@@ -139,6 +215,18 @@ impl Store {
             }
             tx.ask(tx.sql.pragma_update(None, "user_version", MIGRATIONS.len()))
         })
+    }
+
+    /// Has SQLite look over the whole file; it takes a second for a gigabyte or so.
+    pub fn check(&self) -> Result<(), StoreError> {
+        let found: String = self
+            .connection
+            .pragma_query_value(None, "quick_check", |row| row.get(0))
+            .map_err(|error| known(&self.path, error))?;
+        if found == "ok" {
+            return Ok(());
+        }
+        Err(StoreError::Corrupt { path: self.path.clone(), problem: found })
     }
 
     /// Where a damaged store was put when this one was begun.
@@ -213,10 +301,32 @@ fn bytes(path: &Path) -> &[u8] {
     path.as_os_str().as_bytes()
 }
 
+/// Whether a store cannot be opened for writing.
+fn is_denied(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen))
+}
+
+/// A path as the URI that SQLite reads.
+fn uri(path: &Path) -> String {
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(byte);
+    let bytes = bytes(path).iter();
+    let bytes = bytes.map(|byte| if plain(byte) { char::from(*byte).into() } else { format!("%{byte:02X}") });
+    format!("file:{}", bytes.collect::<String>())
+}
+
+/// A file beside the store.
+fn beside(store: &Path, suffix: &str) -> PathBuf {
+    let mut name = store.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
 fn known(path: &Path, error: rusqlite::Error) -> StoreError {
     let path = path.to_owned();
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+            // Where that cannot be written, nothing could be put aside either.
+            let _ = fs::write(beside(&path, SUSPECT), "");
             StoreError::Corrupt { path, problem: error.to_string() }
         }
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Busy { path },
@@ -233,16 +343,13 @@ fn set_aside(place: &StatePlace, now: u64) -> Result<Option<PathBuf>, StoreError
     if !matches!(Store::try_open(place), Err(StoreError::Corrupt { .. })) {
         return Ok(None);
     }
-    let aside = |suffix: &str| {
-        let mut name = place.file().as_os_str().to_owned();
-        name.push(suffix);
-        PathBuf::from(name)
-    };
+    let aside = |suffix: &str| beside(place.file(), suffix);
     let target = aside(&format!(".corrupt-{now}"));
     // The log first: without its database it says nothing, with another it does harm.
     for side in ["-wal", "-shm"] {
         let _ = fs::rename(aside(side), aside(&format!(".corrupt-{now}{side}")));
     }
     fs::rename(place.file(), &target).map_err(io)?;
+    let _ = fs::remove_file(aside(SUSPECT));
     Ok(Some(target))
 }

@@ -1,7 +1,8 @@
 //! The tables, as a list of steps. A step is never edited once released.
 
 /// `PRAGMA user_version` counts the steps that were taken.
-pub(super) const MIGRATIONS: &[&str] = &["
+pub(super) const MIGRATIONS: &[&str] = &[
+    "
     -- A layer's file below one root, by its path without links in the folders above.
     CREATE TABLE layer (
         id INTEGER PRIMARY KEY,
@@ -95,4 +96,30 @@ pub(super) const MIGRATIONS: &[&str] = &["
         at INTEGER NOT NULL,
         PRIMARY KEY (root, name)
     ) STRICT, WITHOUT ROWID;
-"];
+",
+    "
+    -- Which repositories the user has trusted: this is the evidence of which one it was.
+    CREATE TABLE trust (
+        id INTEGER PRIMARY KEY,
+        tree BLOB NOT NULL UNIQUE,
+        evidence TEXT NOT NULL,
+        pinned INTEGER NOT NULL,
+        at INTEGER NOT NULL
+    ) STRICT;
+
+    -- What the user has seen of the notes there, by the layer's path inside the work tree.
+    CREATE TABLE reviewed (
+        id INTEGER PRIMARY KEY,
+        trust INTEGER NOT NULL REFERENCES trust (id) ON DELETE CASCADE,
+        path BLOB NOT NULL,
+        note TEXT NOT NULL,
+        -- SHA-256 of what the note says.
+        says BLOB NOT NULL,
+        -- The note as a layer of its own.
+        text TEXT NOT NULL,
+        accepted INTEGER NOT NULL,
+        at INTEGER NOT NULL,
+        UNIQUE (trust, path, note, says)
+    ) STRICT;
+",
+];

@@ -2,12 +2,14 @@
 //! its file holds then, and only if it still holds that. What cannot be written now waits in
 //! the store and counts all the same.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::document::{Change, Document, EditError, Field, Note, Refusal};
 use crate::effective::id_of;
-use crate::files::{Expected, Found, WriteError, Wrote};
+use crate::files::{ChangedTo, Expected, Found, WriteError, Wrote};
 use crate::reconcile::{Step, View, lacks_ids, renew_revision, steps};
+use crate::review::seen_online;
 use crate::store::{Hash, LayerId, StoreError, Tx, WhyGone};
 use crate::workspace::{LayerRef, WorkspaceError};
 
@@ -34,6 +36,14 @@ pub enum ChangeError {
         source_text: String,
         /// The refusal.
         error: Box<EditError>,
+    },
+    /// The layer was changed, and that could not be written down.
+    #[error("{path} was changed, but that could not be written down: {error}", path = path.display())]
+    Unrecorded {
+        /// The layer's file.
+        path: PathBuf,
+        /// What keeps the store from it.
+        error: SyncError,
     },
     /// The note is not there (any more).
     #[error("there is no note {id} in {path}", path = path.display())]
@@ -94,7 +104,11 @@ impl ChangeError {
             }
             Self::Ambiguous { path, source_text, second: offset, .. }
             | Self::Conflict { path, source_text, offset } => Some((path, source_text, *offset)),
-            Self::Sync(_) | Self::Layer(_) | Self::NoSuchNote { .. } | Self::Moved { .. } => None,
+            Self::Sync(_)
+            | Self::Layer(_)
+            | Self::Unrecorded { .. }
+            | Self::NoSuchNote { .. }
+            | Self::Moved { .. } => None,
         }
     }
 }
@@ -106,15 +120,15 @@ pub struct Author {
     pub who: String,
     /// What for, if somebody says so.
     pub reason: Option<String>,
-    /// A note that is on its way from one layer to another, as it was: neither gone nor new.
-    pub moving: Option<String>,
+    /// Notes that are on their way from one layer to another, as they were: neither gone nor new.
+    pub moving: BTreeMap<String, String>,
 }
 
 impl Author {
     /// An agent by its model, or a person where no model is known.
     pub fn of(model: Option<&str>) -> Self {
         let who = model.map_or_else(|| "user".to_owned(), |model| format!("agent:{model}"));
-        Self { who, reason: None, moving: None }
+        Self { who, reason: None, moving: BTreeMap::new() }
     }
 }
 
@@ -170,20 +184,32 @@ impl Session {
         seed: &str,
         rewrite: &mut impl FnMut(&Document) -> Result<Document, ChangeError>,
     ) -> Result<Changed, ChangeError> {
+        layer.trusted()?;
         // Notes keep what they are called, for whoever asked for one by that.
         let options = PassOptions { names: false, ..PassOptions::default() };
         let report = self.pass(std::slice::from_ref(layer), &options)?.pop();
-        let report = report.unwrap_or_else(|| super::LayerReport::new(layer));
-        if let Some(error) = report.error {
+        let mut report = report.unwrap_or_else(|| super::LayerReport::new(layer));
+        if let Some(error) = report.error.take() {
             return Err(error.into());
         }
+        let waits = report.waits.clone();
+        let left = self.left_by_pass(layer, report.after.as_ref())?;
+        self.heard.hear(report);
         let looked = Looked::at(layer)?;
+        if looked.hash().unwrap_or_else(nothing) != left {
+            // Somebody saved it since: nobody has seen yet what that did to notes.
+            return Err(WorkspaceError::from(WriteError::Changed {
+                path: layer.path.clone(),
+                to: ChangedTo::OtherBytes,
+            })
+            .into());
+        }
         let (text, is_there) = match &looked.found {
             Found::Content(text) => (text.as_str(), true),
             Found::Absent => (seed, false),
         };
         let file = Document::parse(text);
-        let waits = report.waits.or_else(|| {
+        let waits = waits.or_else(|| {
             let tree = crate::workspace::WorkTree::around(&layer.path)?;
             tree.under_way().map(Waits::Git)
         });
@@ -197,8 +223,18 @@ impl Session {
         }
         let expected = if is_there { Expected::Bytes(text.as_bytes()) } else { Expected::Absent };
         let wrote = layer.replace(expected, after.source().as_bytes())?;
-        self.record_change(layer, &file, &after, is_there)?;
+        self.record_change(layer, &file, &after, is_there)
+            .map_err(|error| ChangeError::Unrecorded { path: layer.path.clone(), error })?;
         Ok(Changed { wrote, before: file, after, waits: None })
+    }
+
+    /// The hash of the file as a pass left it: by its report, or as the store knows it.
+    fn left_by_pass(&self, layer: &LayerRef, after: Option<&Document>) -> Result<Hash, SyncError> {
+        if let Some(after) = after {
+            return Ok(Hash::of(after.source()));
+        }
+        let row = self.store.read().layer(&self.root, &place_of(&layer.path))?;
+        Ok(row.and_then(|row| row.seen).unwrap_or_else(nothing))
     }
 
     /// The file is not to be written now: the change is made to what the layer said last,
@@ -233,13 +269,14 @@ impl Session {
         if after.source() == before.source() {
             return Ok(Changed { wrote: Wrote::Nothing, before, after, waits: None });
         }
-        let batch = Batch::new()?;
+        let batch = self.batch.at_once();
         self.marks.take(&self.root, &place);
-        let changed = steps(&before, &after, &View::default());
+        let changed = steps(&before, &after, &view_of(row.as_ref()));
         self.store
             .write(|tx| {
                 let mut row = tx.layer_or_new(&self.root, &place)?;
                 self.record_online(tx, row.id, &changed, &batch)?;
+                accept(tx, layer, &before, &after, batch.at)?;
                 let pair = (from.clone(), after.clone());
                 let mut view = view_of(Some(&row));
                 view.wait(file, &head, &pair);
@@ -262,16 +299,16 @@ impl Session {
     ) -> Result<(), StoreError> {
         let author = &self.author;
         let reason = author.reason.as_deref();
-        let Some(moving) = &author.moving else {
-            record_steps(tx, layer, steps, &author.who, WhyGone::Archived, reason, batch, |_| false)?;
-            return Ok(());
-        };
-        let arrived: Vec<Step> = steps
-            .iter()
-            .filter(|step| step.after.is_some())
-            .map(|step| Step { before: step.before.clone().or_else(|| Some(moving.clone())), ..step.clone() })
+        let moving = |id: &str| author.moving.get(id);
+        let steps = steps.iter().filter(|step| step.after.is_some() || moving(&step.id).is_none());
+        let steps: Vec<Step> = steps
+            .map(|step| {
+                let before = step.before.clone().or_else(|| moving(&step.id).cloned());
+                Step { before, ..step.clone() }
+            })
             .collect();
-        record_steps(tx, layer, &arrived, &author.who, WhyGone::Archived, reason, batch, |_| true)?;
+        let is_arrival = |id: &str| moving(id).is_some();
+        record_steps(tx, layer, &steps, &author.who, WhyGone::Archived, reason, batch, is_arrival)?;
         Ok(())
     }
 
@@ -285,7 +322,7 @@ impl Session {
         was_there: bool,
     ) -> Result<(), SyncError> {
         let place = place_of(&layer.path);
-        let batch = Batch::new()?;
+        let batch = self.batch.at_once();
         self.marks.take(&self.root, &place);
         let mut is_plain = false;
         self.store.write(|tx| {
@@ -298,6 +335,7 @@ impl Session {
             let changed = steps(before, after, &old);
             add_version(tx, row.id, after, "online", &batch)?;
             self.record_online(tx, row.id, &changed, &batch)?;
+            accept(tx, layer, before, after, batch.at)?;
             let is_explicit = |id: &str, field: &Field| {
                 let has =
                     |document: &Document| document.note(id).is_some_and(|note| note.get(field).is_some());
@@ -320,6 +358,27 @@ impl Session {
         }
         Ok(())
     }
+}
+
+/// What is changed through us in a trusted repository has been seen.
+fn accept(
+    tx: &Tx<'_>,
+    layer: &LayerRef,
+    before: &Document,
+    after: &Document,
+    now: u64,
+) -> Result<(), StoreError> {
+    let (Some(grant), Some(path)) = (layer.trust.grant(), layer.inner_path()) else { return Ok(()) };
+    let reviewed = tx.reviewed(grant.id, path)?;
+    for row in seen_online(before, after, &reviewed) {
+        tx.put_reviewed(grant.id, path, &row, now)?;
+    }
+    Ok(())
+}
+
+/// The hash of a file that is not there.
+fn nothing() -> Hash {
+    Hash::of("")
 }
 
 /// A refusal of the document with the layer that it is about.

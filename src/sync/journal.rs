@@ -30,6 +30,7 @@ pub(super) fn happened(settled: &Settled, returned: &BTreeSet<String>) -> Vec<(S
 }
 
 /// A batch of changes that belong together: when, and its name.
+#[derive(Debug)]
 pub(super) struct Batch {
     pub(super) name: String,
     pub(super) at: u64,
@@ -39,6 +40,11 @@ impl Batch {
     pub(super) fn new() -> Result<Self, SyncError> {
         let name = crate::mint::fresh_id()?;
         Ok(Self { name: name.trim_start_matches("h_").to_owned(), at: now_millis() })
+    }
+
+    /// More changes of the same batch, now.
+    pub(super) fn at_once(&self) -> Self {
+        Self { name: self.name.clone(), at: now_millis() }
     }
 }
 

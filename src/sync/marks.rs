@@ -9,6 +9,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::files::{NewFile, create_folder};
 use crate::store::{Hash, Stamp};
 
 use super::look::{Looked, SETTLED_NANOS, place_of};
@@ -21,6 +22,8 @@ pub(super) struct Marks {
 
 /// What a mark says of a file that does not exist.
 const ABSENT: &str = "absent";
+/// What a mark says of a file that never existed, as far as is known.
+const NEVER: &str = "never";
 /// What a mark says of a layer of which the store knows better.
 const KNOWN: &str = "known";
 
@@ -42,7 +45,9 @@ impl Marks {
     pub(super) fn vouch_for(&self, root: &Path, layer: &Path, looked: &Looked) -> bool {
         let Ok(mark) = fs::read_to_string(self.path(root, &place_of(layer))) else { return false };
         let mark = mark.trim_end();
-        let Some(stamp) = looked.stamp else { return mark == ABSENT && looked.hash().is_none() };
+        let Some(stamp) = looked.stamp else {
+            return (mark == ABSENT || mark == NEVER) && looked.hash().is_none();
+        };
         let mut words = mark.split(' ');
         let mut next = || words.next();
         let (Some(hash), Some(size), Some(modified), Some(inode), Some(now)) =
@@ -58,9 +63,10 @@ impl Marks {
         is_same && is_settled || looked.hash().is_some_and(|found| found.to_string() == hash)
     }
 
-    /// Whether there is a mark at all, which is of a layer that was seen.
+    /// Whether there is a mark of a layer that was seen.
     pub(super) fn has(&self, root: &Path, layer: &Path) -> bool {
-        self.path(root, &place_of(layer)).exists()
+        let mark = fs::read_to_string(self.path(root, &place_of(layer)));
+        mark.is_ok_and(|mark| mark.trim_end() != NEVER)
     }
 
     /// Takes a mark away; to be done before the store learns what it would deny.
@@ -86,6 +92,13 @@ impl Marks {
         self.write(root, place, &mark);
     }
 
+    /// Puts a mark that a file was never seen, where there is none.
+    pub(super) fn put_never(&self, root: &Path, place: &Path) {
+        if !self.path(root, place).exists() {
+            self.write(root, place, &format!("{NEVER}\n"));
+        }
+    }
+
     /// Puts a mark that vouches for nothing.
     pub(super) fn put_known(&self, root: &Path, place: &Path) {
         self.write(root, place, &format!("{KNOWN}\n"));
@@ -94,7 +107,7 @@ impl Marks {
     fn write(&self, root: &Path, place: &Path, mark: &str) {
         let path = self.path(root, place);
         // A torn mark has too few words, or a hash that fits nothing.
-        if fs::write(&path, mark).is_err() && fs::create_dir_all(&self.folder).is_ok() {
+        if fs::write(&path, mark).is_err() && create_folder(&self.folder, NewFile::Private).is_ok() {
             let _ = fs::write(&path, mark);
         }
     }

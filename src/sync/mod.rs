@@ -14,22 +14,27 @@ mod look;
 mod marks;
 mod peek;
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::Duration;
 
 use crate::document::Document;
 use crate::files::{Expected, Found, Lock, LockError};
 use crate::merge::{Base, Loss, Why};
 use crate::mint::{MintError, fresh_id, now_millis};
+use crate::note::LayerKind;
 use crate::reconcile::{Facts, Held, Known, Seen, Settled, View, Writing, reconcile};
 use crate::store::{Hash, LayerRow, StatePlace, Store, StoreError, VersionId};
 use crate::workspace::{LayerRef, WorkTree, WorkspaceError};
 
 pub use change::{Author, ChangeError, Changed, change_layer, edit_error, find_note, rewrite_layer};
+pub use checkout::layer_paths;
 pub use journal::{Recalled, recall};
 pub use peek::{Peeked, Peeker};
 
+use journal::Batch;
 use line::StoredLine;
 pub use look::place_of;
 
@@ -156,6 +161,24 @@ impl LayerReport {
     }
 }
 
+/// What passes found that were made only so that something else could be done. Whoever does
+/// that is not asked to look at it; it is kept for the one who talks to people.
+#[derive(Clone, Debug, Default)]
+pub struct Heard(Rc<RefCell<Vec<LayerReport>>>);
+
+impl Heard {
+    fn hear(&self, report: LayerReport) {
+        if report.is_news || report.error.is_some() {
+            self.0.borrow_mut().push(report);
+        }
+    }
+
+    /// All of it, once.
+    pub fn take(&self) -> Vec<LayerReport> {
+        self.0.take()
+    }
+}
+
 /// The right to write below one root, with the store open.
 #[derive(Debug)]
 pub struct Session {
@@ -164,7 +187,11 @@ pub struct Session {
     marks: Marks,
     /// Who changes notes online through it.
     pub author: Author,
-    _lock: Lock,
+    /// What passes by the way found.
+    pub heard: Heard,
+    /// What is changed online through it is one batch.
+    batch: Batch,
+    _lock: Option<Lock>,
 }
 
 /// A layer on its way through a pass.
@@ -200,8 +227,39 @@ impl Session {
     ) -> Result<Self, SyncError> {
         let lock = Lock::acquire(root, patience)?;
         let store = Store::open(place, now_millis())?;
+        Self::of(root, place, store, Some(lock), author)
+    }
+
+    /// To look, and to pass without writing: makes neither root nor store.
+    pub fn to_look(
+        root: &Path,
+        place: &StatePlace,
+        patience: Duration,
+        author: Author,
+    ) -> Result<Self, SyncError> {
+        // Where there is no root, nobody writes.
+        let lock = root.is_dir().then(|| Lock::acquire(root, patience)).transpose()?;
+        let store = Store::open_existing(place)?.map_or_else(|| Store::empty(place), Ok)?;
+        Self::of(root, place, store, lock, author)
+    }
+
+    fn of(
+        root: &Path,
+        place: &StatePlace,
+        store: Store,
+        lock: Option<Lock>,
+        author: Author,
+    ) -> Result<Self, SyncError> {
         let root = std::fs::canonicalize(root).unwrap_or_else(|_| root.to_owned());
-        Ok(Self { store, root, marks: Marks::in_folder(place.folder()), author, _lock: lock })
+        Ok(Self {
+            store,
+            root,
+            marks: Marks::in_folder(place.folder()),
+            author,
+            heard: Heard::default(),
+            batch: Batch::new()?,
+            _lock: lock,
+        })
     }
 
     /// The store.
@@ -220,7 +278,7 @@ impl Session {
     }
 
     /// Brings layers and store together. The layers are those of one work tree: only
-    /// between them are moves looked for.
+    /// between them are moves looked for. Layers that are not trusted are passed by.
     pub fn pass(
         &self,
         layers: &[LayerRef],
@@ -229,6 +287,9 @@ impl Session {
         let mut reports: Vec<LayerReport> = layers.iter().map(LayerReport::new).collect();
         let mut works = Vec::new();
         for (report, layer) in reports.iter_mut().zip(layers) {
+            if !layer.trust.is_trusted() {
+                continue;
+            }
             match self.look(layer, options)? {
                 Next::Known(view, waits) => (report.view, report.waits) = (view, waits),
                 Next::Unavailable(error) => report.error = Some(error),
@@ -256,6 +317,14 @@ impl Session {
         Ok(reports)
     }
 
+    /// A pass before something else is done; what it found is [`Self::heard`].
+    pub fn catch_up(&self, layers: &[LayerRef]) -> Result<(), SyncError> {
+        for report in self.pass(layers, &PassOptions::default())? {
+            self.heard.hear(report);
+        }
+        Ok(())
+    }
+
     /// Reads a layer unless its stat says that it is known.
     fn look(&self, layer: &LayerRef, options: &PassOptions<'_>) -> Result<Next, SyncError> {
         let place = place_of(&layer.path);
@@ -281,6 +350,9 @@ impl Session {
             Found::Absent => Document::parse(""),
         };
         if row.is_none() && looked.found == Found::Absent {
+            if !options.dry_run {
+                self.marks.put_never(&self.root, &place);
+            }
             return Ok(Next::Known(View::default(), None));
         }
         let work = Work {
@@ -320,7 +392,7 @@ impl Session {
                 work.by_git = decided.by_git;
                 work.is_news = decided.is_news;
                 work.versions = decided.versions;
-                work.waits = decided.waits;
+                work.waits = decided.blocked;
             }
         }
         arrivals(works, &self.store)?;
@@ -328,6 +400,9 @@ impl Session {
             let work = &mut works[at];
             if let (Some(settled), Some(row)) = (&mut work.settled, &work.row) {
                 isolate_returned(settled, &self.store, row)?;
+            }
+            if let Some(settled) = &work.settled {
+                work.waits = waits(settled, work.waits.take());
             }
         }
         Ok(())
@@ -382,15 +457,6 @@ impl Session {
         };
         let settled = reconcile(seen, &known, &facts, &mut mint)?;
         minted?;
-        let waits = if settled.is_conflicted {
-            Some(Waits::Conflict)
-        } else if let Some(held) = settled.view.held {
-            Some(Waits::Held(held))
-        } else if settled.waiting.is_some() || blocked == Some(Waits::Unwritable) {
-            Some(blocked.unwrap_or(Waits::Unreadable))
-        } else {
-            None
-        };
         let versions = line.rows.iter().map(|row| row.id).collect();
         let same = |one: Option<&(Document, Document)>, other: Option<&(Document, Document)>| {
             one.map(|(from, to)| (from.source(), to.source()))
@@ -400,7 +466,7 @@ impl Session {
             || settled.document.source() != work.file.source()
             || settled.view != view
             || !same(settled.waiting.as_ref(), waiting.as_ref());
-        Ok(Some(Decided { settled, by_git, is_news, versions, waits }))
+        Ok(Some(Decided { settled, by_git, is_news, versions, blocked }))
     }
 }
 
@@ -421,7 +487,7 @@ fn write_files(works: &mut [Work]) -> bool {
             Err(WorkspaceError::Write(crate::files::WriteError::Changed { .. })) => {
                 // Somebody saved it in between: begin anew with what it holds now.
                 is_done = false;
-                work.settled = None;
+                (work.settled, work.waits) = (None, None);
                 match Looked::at(&work.layer) {
                     Ok(looked) => {
                         work.file = match &looked.found {
@@ -450,7 +516,20 @@ struct Decided {
     by_git: bool,
     is_news: bool,
     versions: Vec<VersionId>,
-    waits: Option<Waits>,
+    blocked: Option<Waits>,
+}
+
+/// Why a file does not get what it lacks, where something keeps it from being written.
+fn waits(settled: &Settled, blocked: Option<Waits>) -> Option<Waits> {
+    if settled.is_conflicted {
+        Some(Waits::Conflict)
+    } else if let Some(held) = settled.view.held {
+        Some(Waits::Held(held))
+    } else if settled.waiting.is_some() || blocked == Some(Waits::Unwritable) {
+        Some(blocked.unwrap_or(Waits::Unreadable))
+    } else {
+        None
+    }
 }
 
 /// What becomes of a layer after the first look.
@@ -475,7 +554,7 @@ fn arrivals(works: &mut [Work], store: &Store) -> Result<(), StoreError> {
                         || settled.steps.iter().any(|there| there.id == step.id && there.before.is_none())
                 })
             });
-            if let Some(to) = to.filter(|to| *to != from) {
+            if let Some(to) = to.filter(|to| *to != from && !is_from_others(work, &works[*to])) {
                 moves.push((from, to, step.id.clone()));
             }
         }
@@ -523,6 +602,16 @@ pub(super) fn isolate_returned(
         settled.view.arrive(&one.note, &one.text, &settled.document);
     }
     Ok(())
+}
+
+/// Whether others put into a repository what then stands there: a note that leaves the user's
+/// own layer meanwhile has not moved into it, whatever id they chose.
+fn is_from_others(from: &Work, to: &Work) -> bool {
+    let is_shared = |work: &Work| work.layer.kind == LayerKind::Repo;
+    let is_first = to.versions.is_empty();
+    is_shared(to)
+        && !is_shared(from)
+        && (to.by_git || is_first && checkout::is_put_by_git(&to.layer.path, &to.looked.found, ""))
 }
 
 fn base_note(line: &StoredLine<'_>, base: Base, id: &str) -> Result<Option<String>, StoreError> {

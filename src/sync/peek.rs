@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use crate::document::Document;
 use crate::files::Found;
 use crate::reconcile::{Facts, Known, Seen, Settled, View, Writing, reconcile};
-use crate::store::{Hash, LayerRow, StatePlace, Store, StoreError};
-use crate::workspace::{LayerRef, WorkspaceError};
+use crate::review::pin;
+use crate::store::{Hash, LayerRow, ReviewedRow, StatePlace, Store, StoreError};
+use crate::workspace::{Grant, LayerRef, WorkspaceError};
 
 use super::checkout;
 use super::line::StoredLine;
@@ -31,12 +32,22 @@ pub struct Peeked {
     pub left: Vec<(String, String)>,
     /// Notes that a pass would find new; none if all are, as the layer was never seen.
     pub came: Option<Vec<String>>,
+    /// Notes that wait for a person's review, by id or provisional id.
+    pub unreviewed: Vec<String>,
 }
 
 impl Peeked {
     /// A layer of which the file says all there is to say, or the view does.
     const fn new(exists: bool, document: Document, view: View) -> Self {
-        Self { exists, document, view, error: None, left: Vec::new(), came: Some(Vec::new()) }
+        Self {
+            exists,
+            document,
+            view,
+            error: None,
+            left: Vec::new(),
+            came: Some(Vec::new()),
+            unreviewed: Vec::new(),
+        }
     }
 
     /// Notes that came from other layers since the last pass are still whose they were.
@@ -85,11 +96,31 @@ impl Peeker {
 
     /// Reads a layer as it counts.
     pub fn layer(&self, layer: &LayerRef) -> Result<Peeked, WorkspaceError> {
+        let mut peeked = self.unpinned(layer)?;
+        if let Some(grant) = layer.trust.grant().filter(|grant| grant.is_pinned) {
+            let reviewed = self.reviewed(layer, grant)?;
+            peeked.unreviewed = pin(&peeked.document, &mut peeked.view, &reviewed);
+        }
+        Ok(peeked)
+    }
+
+    /// What the user has said of the notes of a trusted repository's layer.
+    pub fn reviewed(&self, layer: &LayerRef, grant: Grant) -> Result<Vec<ReviewedRow>, WorkspaceError> {
+        let (Some(store), Some(path)) = (self.store()?, layer.inner_path()) else { return Ok(Vec::new()) };
+        let reviewed = store.read().reviewed(grant.id, path);
+        reviewed.map_err(|error| WorkspaceError::Store { problem: error.to_string() })
+    }
+
+    fn unpinned(&self, layer: &LayerRef) -> Result<Peeked, WorkspaceError> {
         let looked = match Looked::at(layer) {
             Ok(looked) => looked,
             Err(error) => return self.unavailable(layer, error),
         };
         let exists = looked.found != Found::Absent;
+        if !layer.trust.is_trusted() {
+            let text = looked.found.content().unwrap_or_default();
+            return Ok(Peeked::new(exists, Document::parse(text), View::default()));
+        }
         let is_vouched =
             self.marks.as_ref().is_some_and(|marks| marks.vouch_for(&self.root, &layer.path, &looked));
         let row = if is_vouched { None } else { self.row(layer)? };
@@ -124,7 +155,7 @@ impl Peeker {
 
     /// A layer that cannot be read keeps its last good notes.
     fn unavailable(&self, layer: &LayerRef, error: WorkspaceError) -> Result<Peeked, WorkspaceError> {
-        if error.is_refusal() || matches!(error, WorkspaceError::Store { .. }) {
+        if error.is_refusal() || !layer.trust.is_trusted() || matches!(error, WorkspaceError::Store { .. }) {
             return Err(error);
         }
         let Some((store, row)) = self.row(layer).ok().flatten() else { return Err(error) };

@@ -21,6 +21,7 @@ use signal_hook::iterator::Signals;
 
 pub use editor::open_in;
 pub use settle::{Batch, Settle};
+pub use source::probe;
 
 use crate::files::final_target;
 use source::Source;

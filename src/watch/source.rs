@@ -159,6 +159,12 @@ fn translate(event: Result<Event, notify::Error>, sender: &Sender<Signal>) {
     }
 }
 
+/// Whether a folder can be watched by events; else why not, for people.
+pub fn probe(folder: &Path) -> Result<(), String> {
+    let watch = |mut watcher: RecommendedWatcher| watcher.watch(folder, RecursiveMode::NonRecursive);
+    notify::recommended_watcher(|_| {}).and_then(watch).map_err(|error| explain(&error))
+}
+
 fn explain(error: &notify::Error) -> String {
     const FULL: i32 = 28; // ENOSPC, which inotify says when watches are used up
     const MANY: i32 = 24; // EMFILE, which it says for instances

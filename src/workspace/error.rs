@@ -5,6 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use super::key::KeyOrigin;
+use super::trust::Distrust;
 use crate::files::{Action, ReadError, WriteError};
 
 /// Why there is no answer, or why a layer is not read or written.
@@ -54,6 +55,14 @@ pub enum WorkspaceError {
         path: PathBuf,
         /// Why.
         refusal: Refusal,
+    },
+    /// A repo layer that nobody has allowed.
+    #[error("{path} is not written: {why}", path = path.display())]
+    Untrusted {
+        /// The layer.
+        path: PathBuf,
+        /// Why it is not trusted.
+        why: Distrust,
     },
     /// It is not known what a file holds.
     #[error(transparent)]
@@ -145,6 +154,23 @@ pub enum Notice {
         /// How to give this one a name of its own.
         renaming: Option<Renaming>,
     },
+    /// Private notes are there under the name that an untrusted layer has, and nobody knows
+    /// whose they are.
+    Doubtful {
+        /// The name.
+        name: String,
+        /// The name that this project has instead.
+        instead: String,
+    },
+    /// Layers of other people that nobody has allowed. They count nowhere.
+    Untrusted {
+        /// The work tree.
+        tree: PathBuf,
+        /// The layers.
+        paths: Vec<PathBuf>,
+        /// Why they are not trusted.
+        why: Distrust,
+    },
     /// A Markdown file in a `.harness` folder whose name is no key, so it is no layer.
     Misnamed {
         /// The file.
@@ -203,7 +229,8 @@ impl fmt::Display for Renaming {
 impl Notice {
     /// Whether a person is to hear of it with every command: a clash, or an isolation.
     pub const fn is_loud(&self) -> bool {
-        self.is_clash() || matches!(self, Self::Isolated { .. })
+        self.is_clash()
+            || matches!(self, Self::Isolated { .. } | Self::Doubtful { .. } | Self::Untrusted { .. })
     }
 
     /// Whether two files clash, so that a person has to decide between them.
@@ -239,6 +266,23 @@ impl fmt::Display for Notice {
                 renaming
                     .as_ref()
                     .map_or(Ok(()), |renaming| write!(f, "; to give this one a key of its own, {renaming}"))
+            }
+            Self::Doubtful { name, instead } => write!(
+                f,
+                "there are private notes of a project {name}, and that this is it says only a layer that you have \
+                 not trusted, so they are left out and those of this place go by {instead}; if they are this \
+                 project's, `layers claim {name}` says so"
+            ),
+            Self::Untrusted { tree, paths, why } => {
+                let one = paths.len() == 1;
+                write!(
+                    f,
+                    "the layer{} of {} {} left out: {why}; `layers trust` shows what {} and allows it",
+                    if one { "" } else { "s" },
+                    tree.display(),
+                    if one { "is" } else { "are" },
+                    if one { "it says" } else { "they say" },
+                )
             }
             Self::Misnamed { path, nearest } => {
                 let name = path.with_file_name(format!("{nearest}.md"));

@@ -44,6 +44,19 @@ impl WorkTree {
         UNDER_WAY.into_iter().find(|(name, _)| is_there(name)).map(|(_, what)| what)
     }
 
+    /// Whether the repository knows this work tree as its own. That a folder says so of
+    /// itself is no proof: whoever made it could have written any `gitdir:` there.
+    pub fn is_acknowledged(&self) -> bool {
+        let dot_git = self.root.join(".git");
+        if self.common_dir == dot_git {
+            return true;
+        }
+        // Where git keeps what is of a linked one alone, it notes where that is.
+        let Ok(Found::Content(back)) = read_bytes(&self.git_dir.join("gitdir")) else { return false };
+        self.git_dir.starts_with(&self.common_dir)
+            && fs::canonicalize(self.git_dir.join(path_of(trimmed(&back)))).is_ok_and(|back| back == dot_git)
+    }
+
     /// Whether this is not the main work tree.
     pub fn is_linked(&self) -> bool {
         self.main != self.root

@@ -7,6 +7,7 @@ use super::error::Notice;
 use super::key::Project;
 use super::layer::{LayerRef, LayerState};
 use super::root::{PROJECTS_FOLDER, Root};
+use super::trust::Trust;
 use crate::files::{Found, ReadError, list_names};
 use crate::note::LayerKind;
 use crate::slug::is_key;
@@ -44,7 +45,15 @@ pub(crate) fn layer_stem(name: &str) -> Option<&str> {
 pub(crate) fn global(root: &Root) -> LayerRef {
     let path = root.global_path();
     let state = LayerState::of(&path);
-    LayerRef { path, kind: LayerKind::Global, project: None, precedence: 0, state, work_tree: None }
+    LayerRef {
+        path,
+        kind: LayerKind::Global,
+        project: None,
+        precedence: 0,
+        state,
+        trust: Trust::Own,
+        work_tree: None,
+    }
 }
 
 /// Those of pi's files that exist.
@@ -90,14 +99,32 @@ pub(crate) fn layers_of(
         let there = paths.len() - usize::from(!is_written_there);
         notices.push(Notice::SeveralHomeLayers { paths: paths[..there].to_vec() });
     }
-    layers.extend(paths.into_iter().map(|path| LayerRef {
+    layers.extend(paths.into_iter().map(|path| layer(path, project)));
+}
+
+fn layer(path: PathBuf, project: &Project) -> LayerRef {
+    LayerRef {
         state: project.doubt.clone().map_or_else(|| LayerState::of(&path), LayerState::Unknown),
         path,
         kind: LayerKind::Home,
         project: Some(project.key.clone()),
         precedence: 0,
+        trust: Trust::Own,
         work_tree: None,
-    }));
+    }
+}
+
+/// The files that the project's home layer would be read from, too, if they were there.
+pub(crate) fn absent_layers(root: &Root, project: &Project, layers: &[LayerRef]) -> Vec<LayerRef> {
+    let names = [&project.former_names[..], std::slice::from_ref(&project.key), &project.pi_names[..]];
+    let paths = names.into_iter().flatten().map(|name| root.home_path(name));
+    let mut absent: Vec<PathBuf> = Vec::new();
+    for path in paths.filter(|path| fs::symlink_metadata(path).is_err()) {
+        if !absent.contains(&path) && layers.iter().all(|layer| layer.path != path) {
+            absent.push(path);
+        }
+    }
+    absent.into_iter().map(|path| layer(path, project)).collect()
 }
 
 #[cfg(test)]

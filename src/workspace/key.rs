@@ -28,6 +28,8 @@ pub struct Project {
     pub pi_names: Vec<String>,
     /// Whether no other project will be told that the key is its own.
     pub is_claimed: bool,
+    /// Whether the key was chosen by people whom nobody has trusted.
+    pub is_doubtful: bool,
     /// Names that it would have by itself, and that are another project's.
     pub foreign_names: Vec<String>,
     /// Names that the home layer had before it was said that another project is this one.
@@ -44,7 +46,8 @@ impl Project {
     /// Whether a note of all projects' layer that names `project` means this one: by its
     /// key or by pi's slug.
     pub fn is_named(&self, project: &str) -> bool {
-        self.doubt.is_none() && (self.key == project || self.pi_names.iter().any(|name| name == project))
+        let is_known = self.doubt.is_none() && (self.is_claimed || !self.is_doubtful);
+        is_known && (self.key == project || self.pi_names.iter().any(|name| name == project))
     }
 }
 
@@ -134,6 +137,8 @@ pub(crate) struct FoundKey {
     pub(crate) key: String,
     pub(crate) origin: KeyOrigin,
     pub(crate) is_own: bool,
+    /// Whether only a repo layer's name says so.
+    pub(crate) is_only_layers: bool,
 }
 
 pub(crate) fn find(
@@ -154,13 +159,15 @@ pub(crate) fn find(
     });
     let Some((origin, key)) = given else {
         let (key, origin) = own_key(env, projects, folders, places, notices)?;
-        return Ok(FoundKey { key, origin, is_own: true });
+        let is_only_layers = matches!(origin, KeyOrigin::RepoLayer(_))
+            && !key_without_layers(env, projects, places).is_ok_and(|(own, _)| own == key);
+        return Ok(FoundKey { key, origin, is_own: true, is_only_layers });
     };
     let key = checked(key, &origin)?;
     // What is unclear about the directory's own key does not matter now.
     let own = own_key(env, projects, folders, places, &mut Vec::new());
     let is_own = own.is_ok_and(|(own, _)| own == key);
-    Ok(FoundKey { key, origin, is_own })
+    Ok(FoundKey { key, origin, is_own, is_only_layers: false })
 }
 
 /// The key that a directory has by itself.

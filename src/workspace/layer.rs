@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use super::error::{Refusal, WorkspaceError};
 use super::git::WorkTree;
 use super::repo::refusal_of;
+use super::trust::{Trust, Trusting};
 use crate::files::{self, Expected, Found, NewFile, Wrote};
 use crate::note::LayerKind;
 
@@ -47,6 +48,8 @@ pub struct LayerRef {
     pub precedence: usize,
     /// What stood there.
     pub state: LayerState,
+    /// Whether it counts and may be written.
+    pub trust: Trust,
     /// What a repo layer must stay inside.
     pub(crate) work_tree: Option<WorkTree>,
 }
@@ -56,7 +59,15 @@ impl LayerRef {
     pub fn home(path: PathBuf, project: &str) -> Self {
         let state = LayerState::of(&path);
         let project = Some(project.to_owned());
-        Self { path, kind: LayerKind::Home, project, precedence: 0, state, work_tree: None }
+        Self {
+            path,
+            kind: LayerKind::Home,
+            project,
+            precedence: 0,
+            state,
+            trust: Trust::Own,
+            work_tree: None,
+        }
     }
 
     /// Its text. A layer that is refused, or nobody knows whose, is not read.
@@ -66,10 +77,33 @@ impl LayerRef {
     }
 
     /// Puts `bytes` there if it still is as `expected`; see [`files::replace()`]. What is not
-    /// read is not written either.
+    /// read is not written either, nor is what nobody has trusted.
     pub fn replace(&self, expected: Expected<'_>, bytes: &[u8]) -> Result<Wrote, WorkspaceError> {
+        self.trusted()?;
         self.refuse()?;
         Ok(files::replace(&self.path, expected, bytes, self.new_file())?)
+    }
+
+    /// An error if the layer neither counts nor may be written.
+    pub fn trusted(&self) -> Result<(), WorkspaceError> {
+        match &self.trust {
+            Trust::Untrusted(why) => {
+                Err(WorkspaceError::Untrusted { path: self.path.clone(), why: why.clone() })
+            }
+            Trust::Own | Trust::Granted(_) => Ok(()),
+        }
+    }
+
+    /// The same layer, asked anew whether it is trusted.
+    #[must_use]
+    pub fn looked_at(&self, trusting: &dyn Trusting) -> Self {
+        let trust = self.work_tree.as_ref().map(|tree| trusting.trust(tree));
+        Self { trust: trust.unwrap_or_else(|| self.trust.clone()), ..self.clone() }
+    }
+
+    /// Its path inside its work tree; none outside of one.
+    pub fn inner_path(&self) -> Option<&Path> {
+        self.path.strip_prefix(&self.work_tree.as_ref()?.root).ok()
     }
 
     /// How a new file is made there.

@@ -41,6 +41,7 @@ mod layer;
 mod owner;
 mod repo;
 mod root;
+mod trust;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -54,7 +55,9 @@ pub use home::{ProjectLayer, all_projects};
 pub use key::{KeyOrigin, Project};
 pub use layer::{LayerRef, LayerState};
 pub use owner::{Answer, AtTheirWord, Owned, Owners, Question, Site};
+pub use repo::layers_of_tree;
 pub use root::{Root, RootOrigin};
+pub use trust::{Distrust, Grant, Trust, Trusting};
 
 use crate::files::Action;
 use key::Places;
@@ -73,9 +76,13 @@ pub struct Workspace {
     pub others: Vec<PathBuf>,
     /// What a person should know about; nothing here stops a command.
     pub notices: Vec<Notice>,
+    /// Whether the repo layers of the work tree count; [`Trust::Own`] outside of one.
+    pub trust: Trust,
     /// Where repo layers of the project would be and are not, outer first; see
     /// [`Workspace::take_in`].
     absent: Vec<PathBuf>,
+    /// Likewise the home layers that would be read beside the one that is written.
+    absent_home: Vec<LayerRef>,
 }
 
 impl Workspace {
@@ -83,18 +90,19 @@ impl Workspace {
     /// nothing, starts no process; its cost does not depend on how many projects the
     /// root holds. `projects` are the configuration's entries, path prefix to key; the
     /// configuration lies in the root, so see [`Root::discover`]. Keys are taken at their
-    /// word: two projects of one name share their private notes.
+    /// word: two projects of one name share their private notes. Repo layers are untrusted.
     pub fn discover(env: &Env, projects: &BTreeMap<String, String>) -> Result<Self, WorkspaceError> {
-        Self::discover_in(Root::discover(env)?, env, projects, &AtTheirWord)
+        Self::discover_in(Root::discover(env)?, env, projects, &AtTheirWord, &AtTheirWord)
     }
 
-    /// [`Workspace::discover`] with a root that is known already, and with somebody who
-    /// knows whose a name is.
+    /// [`Workspace::discover`] with a root that is known already, with somebody who knows
+    /// whose a name is, and with somebody who knows which repositories are trusted.
     pub fn discover_in(
         root: Root,
         env: &Env,
         projects: &BTreeMap<String, String>,
         owners: &dyn Owners,
+        trusting: &dyn Trusting,
     ) -> Result<Self, WorkspaceError> {
         let cwd = fs::canonicalize(&env.cwd).map_err(|source| WorkspaceError::Io {
             action: Action::Inspect,
@@ -111,10 +119,12 @@ impl Workspace {
         let found = key::find(env, projects, &folders, &places, &mut notices)?;
         let pi_names = places.pi_names();
 
+        let trust = work_tree.as_ref().map_or(Trust::Own, |tree| trusting.trust(tree));
         let mut layers = vec![home::global(&root)];
         let mut others = Vec::new();
         if let Some(tree) = &work_tree {
-            repo::layers_in_reach(&folders, &found.key, tree, &mut layers, &mut others);
+            repo::layers_in_reach(&folders, &found.key, (tree, &trust), &mut layers, &mut others);
+            notices.extend(repo::untrusted(tree, &trust, &layers));
         }
         let absent = match &work_tree {
             Some(tree) => repo::absent_layers(&found.key, tree, &cwd, &root.path, &layers),
@@ -128,24 +138,31 @@ impl Workspace {
             Vec::new()
         };
         let site = Site::of(&cwd, work_tree.as_ref());
-        let (project, notice) = owner::own(&root, found, &pi_names, site, work_tree, owners);
+        let (project, notice) =
+            owner::own(&root, found, &pi_names, site, work_tree, trust.is_trusted(), owners);
         others.extend(home::present(&root, &project.foreign_names));
         notices.extend(notice);
         home::layers_of(&root, &project, &mut layers, &mut notices);
+        let absent_home = home::absent_layers(&root, &project, &layers);
         // A name that is doubtful for one directory may be this very project's by another.
         others.retain(|other| layers.iter().all(|layer| layer.path != *other));
         for (precedence, layer) in layers.iter_mut().enumerate() {
             layer.precedence = precedence;
         }
-        Ok(Self { root, project, layers, others, notices, absent })
+        Ok(Self { root, project, layers, others, notices, trust, absent, absent_home })
     }
 
-    /// Takes in the repo layers whose files are gone, where somebody knows that there was
-    /// one: that a file disappeared can only be told of a layer in reach.
+    /// Takes in the layers whose files are gone, where somebody knows that there was one:
+    /// that a file disappeared can only be told of a layer in reach.
     pub fn take_in(&mut self, is_known: impl Fn(&Path) -> bool) {
-        let Some(tree) = &self.project.work_tree else { return };
-        for path in std::mem::take(&mut self.absent).into_iter().filter(|path| is_known(path)) {
-            let layer = repo::layer(path, &self.project.label, tree, None);
+        let gone = std::mem::take(&mut self.absent_home).into_iter().filter(|layer| is_known(&layer.path));
+        // The last one is that which is written.
+        let last = self.layers.len().saturating_sub(1);
+        self.layers.splice(last..last, gone);
+        let tree = self.project.work_tree.as_ref();
+        let absent = std::mem::take(&mut self.absent).into_iter().filter(|path| is_known(path));
+        for (path, tree) in absent.filter_map(|path| Some((path, tree?))) {
+            let layer = repo::layer(path, &self.project.label, (tree, &self.trust), None);
             // By depth, which is by length for folders on one way, behind the global layer.
             let is_before = |other: &LayerRef| match other.kind {
                 LayerKind::Global => true,
@@ -177,7 +194,7 @@ impl Workspace {
         let present = self.layers.iter().rfind(|layer| layer.kind == LayerKind::Repo).cloned();
         present.or_else(|| {
             let tree = self.project.work_tree.as_ref()?;
-            repo::new_layer(&self.root.path, &self.project.label, tree)
+            repo::new_layer(&self.root.path, &self.project.label, (tree, &self.trust))
         })
     }
 

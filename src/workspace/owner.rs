@@ -40,6 +40,9 @@ pub struct Question<'a> {
     pub key: Option<&'a str>,
     /// Whether the configuration declares the key: then those who have it share it.
     pub is_declared: bool,
+    /// Whether the key was chosen by people whom nobody has trusted: then it gives them nothing
+    /// that is there already.
+    pub is_doubtful: bool,
     /// The names that pi has for it, the one that the whole project shares last.
     pub pi_names: &'a [String],
 }
@@ -107,13 +110,16 @@ pub(crate) fn own(
     pi_names: &[String],
     site: Site,
     work_tree: Option<WorkTree>,
+    is_trusted: bool,
     owners: &dyn Owners,
 ) -> (Project, Option<Notice>) {
+    let is_doubtful = !is_trusted && found.is_only_layers;
     let question = Question {
         root,
         site: &site,
         key: (!found.origin.is_by_hand()).then_some(&found.key),
         is_declared: matches!(found.origin, KeyOrigin::Config(_)),
+        is_doubtful,
         pi_names,
     };
     let (answer, doubt) = match owners.own(&question) {
@@ -136,9 +142,14 @@ pub(crate) fn own(
             renaming: (*name == found.key).then(|| renaming(root, &found, &site)),
         })
     });
+    let doubtful = || (is_doubtful && key.holder.is_none() && key.name != found.key).then_some(());
+    let notice = notice.or_else(|| {
+        doubtful().map(|()| Notice::Doubtful { name: found.key.clone(), instead: key.name.clone() })
+    });
     let former_names = owned.iter().flat_map(|(_, owned)| owned.also.clone()).collect();
     let project = Project {
         is_claimed: key.is_claimed,
+        is_doubtful,
         key: key.name,
         label: found.key,
         origin: found.origin,

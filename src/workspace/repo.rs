@@ -10,6 +10,7 @@ use super::git::WorkTree;
 use super::home::layer_stem;
 use super::layer::{LayerRef, LayerState};
 use super::root::Root;
+use super::trust::Trust;
 use crate::files::{Found, final_target, list_names};
 use crate::note::LayerKind;
 use crate::slug::{is_key, key_slug};
@@ -84,7 +85,7 @@ fn keys_in(folder: &Path, names: &[String], notices: &mut Vec<Notice>) -> Vec<St
 pub(crate) fn layers_in_reach(
     folders: &[LayerFolder],
     key: &str,
-    tree: &WorkTree,
+    place: (&WorkTree, &Trust),
     layers: &mut Vec<LayerRef>,
     others: &mut Vec<PathBuf>,
 ) {
@@ -94,7 +95,7 @@ pub(crate) fn layers_in_reach(
         let unlisted = folder.keys.is_empty()
             && !matches!(fs::symlink_metadata(&path), Err(error) if error.kind() == io::ErrorKind::NotFound);
         if folder.refusal.is_some() || unlisted || folder.keys.iter().any(|it| it == key) {
-            layers.push(layer(path, key, tree, folder.refusal.clone()));
+            layers.push(layer(path, key, place, folder.refusal.clone()));
         }
         others.extend(folder.keys.iter().filter(|it| *it != key).map(|it| folder.layer(it)));
     }
@@ -102,10 +103,10 @@ pub(crate) fn layers_in_reach(
 
 /// The repo layer that a project without one would get. None where the root itself takes
 /// the place: what is put there would be private, and a layer of all projects.
-pub(crate) fn new_layer(root: &Path, key: &str, tree: &WorkTree) -> Option<LayerRef> {
-    let folder = tree.root.join(FOLDER);
+pub(crate) fn new_layer(root: &Path, key: &str, place: (&WorkTree, &Trust)) -> Option<LayerRef> {
+    let folder = place.0.root.join(FOLDER);
     let is_root = Root::is_at(root, &folder);
-    (!is_root).then(|| layer(folder.join(format!("{key}.md")), key, tree, None))
+    (!is_root).then(|| layer(folder.join(format!("{key}.md")), key, place, None))
 }
 
 /// Where layers of the project would be and none is, outer first.
@@ -125,7 +126,32 @@ pub(crate) fn absent_layers(
     absent
 }
 
-pub(super) fn layer(path: PathBuf, key: &str, tree: &WorkTree, refusal: Option<Refusal>) -> LayerRef {
+/// The layers of a work tree at these paths inside of it, of whatever project.
+pub fn layers_of_tree(tree: &WorkTree, trust: &Trust, paths: &[PathBuf]) -> Vec<LayerRef> {
+    let layer_at = |inner: &PathBuf| {
+        let is_in_folder = inner.parent().is_some_and(|folder| folder.ends_with(FOLDER));
+        let stem = layer_stem(inner.file_name()?.to_str()?)?;
+        let is_layer = is_in_folder && is_key(stem) && !stem.eq_ignore_ascii_case("readme");
+        is_layer.then(|| layer(tree.root.join(inner), stem, (tree, trust), None))
+    };
+    paths.iter().filter_map(layer_at).collect()
+}
+
+/// What is said of layers that are left out because nobody has allowed them.
+pub(crate) fn untrusted(tree: &WorkTree, trust: &Trust, layers: &[LayerRef]) -> Option<Notice> {
+    let Trust::Untrusted(why) = trust else { return None };
+    let is_there = |layer: &LayerRef| layer.kind == LayerKind::Repo && layer.state != LayerState::Absent;
+    let paths: Vec<PathBuf> =
+        layers.iter().filter(|layer| is_there(layer)).map(|layer| layer.path.clone()).collect();
+    (!paths.is_empty()).then(|| Notice::Untrusted { tree: tree.root.clone(), paths, why: why.clone() })
+}
+
+pub(super) fn layer(
+    path: PathBuf,
+    key: &str,
+    (tree, trust): (&WorkTree, &Trust),
+    refusal: Option<Refusal>,
+) -> LayerRef {
     let state = match refusal.or_else(|| refusal_of(tree, &path)) {
         Some(refusal) => LayerState::Refused(refusal),
         None => LayerState::of(&path),
@@ -136,6 +162,7 @@ pub(super) fn layer(path: PathBuf, key: &str, tree: &WorkTree, refusal: Option<R
         project: Some(key.to_owned()),
         precedence: 0,
         state,
+        trust: trust.clone(),
         work_tree: Some(tree.clone()),
     }
 }

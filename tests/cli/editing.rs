@@ -343,8 +343,9 @@ fn an_empty_value_takes_the_field_out() {
 fn a_full_disk_leaves_the_layer_as_it_was() {
     let scene = Scene::new().file("disk/x", "");
     let exe = env!("CARGO_BIN_EXE_layers");
+    // With the store where there is room, as it is the layer that is to be too much.
     let script = format!(
-        "mount -t tmpfs -o size=64k none disk 2>/dev/null || exit 77; export LAYERS_ROOT=$PWD/disk LAYERS_PROJECT=p; \
+        "export HOME=$PWD/home; mount -t tmpfs -o size=64k none disk 2>/dev/null || exit 77; export LAYERS_ROOT=$PWD/disk LAYERS_PROJECT=p; \
          for n in 1 2 3 4 5 6 7 8 9; do cp disk/harness-state/*.md before 2>/dev/null; \
          head -c 4000 /dev/zero | tr '\\0' y | {exe} add -q --id n$n - >/dev/null 2>err || break; done; \
          cat err >&2; cmp before disk/harness-state/*.md && ls -A disk/harness-state"
@@ -352,6 +353,8 @@ fn a_full_disk_leaves_the_layer_as_it_was() {
     let run = std::process::Command::new("unshare")
         .args(["-Urm", "sh", "-c", &script])
         .current_dir(scene.path(""))
+        .env_remove("LAYERS_STATE")
+        .env_remove("XDG_STATE_HOME")
         .output();
     // Where namespaces are not for users, there is no disk to fill.
     let Ok(run) = run else { return };

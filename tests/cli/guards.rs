@@ -3,7 +3,8 @@
 
 use std::fs;
 
-use super::stage::{Form, REPO, Stage, everywhere};
+use super::scene::Scene;
+use super::stage::{Form, REPO, Stage, everywhere, json, notes, owned};
 
 const SIX: [(&str, &str); 6] =
     [("n1", "one"), ("n2", "two"), ("n3", "three"), ("n4", "four"), ("n5", "five"), ("n6", "six")];
@@ -93,6 +94,100 @@ fn a_file_that_disappears_is_held() {
     });
 }
 
+/// More than half, and five at least: how many there were, how many are left, whether that
+/// is held. An empty file always is.
+#[test]
+fn the_guard_begins_where_it_says() {
+    let edges = [
+        (1, 0, true),
+        (4, 1, false),
+        (5, 1, false),
+        (5, 0, true),
+        (6, 1, true),
+        (8, 4, false),
+        (8, 3, true),
+        (9, 5, false),
+        (9, 4, true),
+        (10, 5, false),
+        (10, 4, true),
+        (40, 20, false),
+        (40, 19, true),
+    ];
+    for (path, form, eol) in super::stage::VARIANTS.into_iter().step_by(3) {
+        let all: Vec<(String, String)> = (0..40).map(|at| (id(at), format!("The rule {at}."))).collect();
+        let all: Vec<(&str, &str)> = all.iter().map(|(id, text)| (id.as_str(), text.as_str())).collect();
+        for (before, left, is_held) in edges {
+            let stage = Stage::with(path, form, eol, &all[..before]);
+            if left == 0 {
+                stage.write("")
+            } else {
+                stage.save(&all[..left])
+            }
+            let said = stage.sync().ends(if is_held { 3 } else { 0 }).out;
+            let gone = if is_held { 0 } else { before - left };
+            assert_eq!(said.contains("held: "), is_held, "{before} to {left}: {said}");
+            assert_eq!(stage.archive().len(), gone, "{before} to {left}");
+            for (id, _) in &all[left..before] {
+                assert_eq!(said.contains(id), !is_held, "{before} to {left}: each is named: {said}");
+            }
+            assert_eq!(stage.notes().len(), before - gone);
+            // New notes do not make up for those that are gone.
+            let news: Vec<_> = all[..left].iter().chain(&all[before.max(30)..]).copied().collect();
+            if left > 0 && before < 30 && is_held {
+                stage.save(&news);
+                assert!(stage.sync().ends(3).out.contains("held: "));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_held_layer_is_not_put_back_while_git_is_in_the_middle_of_something() {
+    super::stage::in_repo(&SIX, |stage| {
+        stage.commit("six");
+        stage.write("");
+        stage.sync().ends(3);
+        stage.scene.write("app/.git/MERGE_HEAD", &stage.scene.try_git("app", &["rev-parse", "HEAD"]).ok());
+        stage.scene.run(&["restore", "--layer", "repo"]).ends(3).says("git is in the middle of a merge");
+        assert_eq!(stage.read(), "");
+        fs::remove_file(stage.scene.path("app/.git/MERGE_HEAD")).unwrap();
+        stage.scene.run(&["restore", "--layer", "repo"]).ok();
+        stage.is_in_step(&SIX);
+    });
+}
+
+/// A file that pi reads too, by a name that nobody writes, goes: that is no less a loss.
+#[test]
+fn a_further_file_of_the_private_layer_that_disappears_is_held() {
+    let scene = Scene::repo().home("---\nid: o1\n---\n\nown\n");
+    let status = json(&scene, &["status"]);
+    let name = status["project"]["pi_names"][0].as_str().unwrap();
+    let path = format!("home/.harness/harness-state/{name}.md");
+    let bullets =
+        "## Memory facts\n\n- **[n1]** (importance 0.50) alpha\n- **[n2]** (importance 0.50) beta\n";
+    scene.write(&path, bullets);
+    scene.run(&["sync"]).ok();
+    std::fs::remove_file(scene.path(&path)).unwrap();
+    let all = owned(&[("o1", "own"), ("n1", "alpha"), ("n2", "beta")]);
+    assert_eq!(notes(&scene), all);
+    for _ in 0..2 {
+        let said = scene.run(&["sync"]).ends(3);
+        assert!(said.out.contains("held: the file with its 2 notes is gone"), "{said:?}");
+        assert_eq!(notes(&scene), all);
+        assert_eq!(json(&scene, &["archive", "--all"]), serde_json::json!([]));
+    }
+    scene.run(&["restore", "--layer", "home"]).ok();
+    assert_eq!(scene.read(&path), bullets);
+    assert_eq!(scene.run(&["sync"]).ok(), "");
+    // Meant, after all.
+    std::fs::remove_file(scene.path(&path)).unwrap();
+    scene.run(&["sync", "--accept"]).ok();
+    assert_eq!(notes(&scene), owned(&[("o1", "own")]));
+    assert_eq!(scene.run(&["sync"]).ok(), "");
+    scene.run(&["restore", "n1", "n2"]).ok();
+    assert_eq!(notes(&scene), all);
+}
+
 fn id(number: usize) -> String {
     format!("n{number:02}")
 }
@@ -177,6 +272,8 @@ fn protected_notes_are_put_back() {
             stage.is_in_step(&[("n1", "one"), ("n2", "Never drop this."), ("n3", "three, edited")]);
             assert!(stage.read().contains(&keep), "{}", stage.read());
             assert!(stage.archive().is_empty());
+            // An agent is told to take the mark away first, too.
+            stage.agent(&["archive", "n2"]).ends(3).says("n2 is protected").says("--set protected=");
         }
         // Whoever takes the mark away first may take the note away.
         stage.save(&[("n1", "one"), ("n2", "Never drop this."), ("n3", "three, edited")]);
@@ -184,5 +281,30 @@ fn protected_notes_are_put_back() {
         stage.save(&[("n1", "one"), ("n3", "three, edited")]);
         stage.sync().ok();
         stage.is_in_step(&[("n1", "one"), ("n3", "three, edited")]);
+    });
+}
+
+/// Also one that nothing but what it says can name.
+#[test]
+fn a_note_without_an_id_counts_while_its_file_is_held() {
+    everywhere(&SIX, |stage| {
+        let by_hand = match stage.form {
+            Form::Blocks => "\n---\nkind: memory\n---\n\nby hand\n",
+            Form::Bullets => "- by hand\n",
+        };
+        let before = stage.read() + &stage.lines(by_hand);
+        stage.write(&before);
+        // A command that names no notes takes the file for what it says.
+        stage.agent_edits("n1", "one, edited");
+        stage.write("");
+        for _ in 0..2 {
+            assert!(stage.sync().ends(3).out.contains("6 of its 6 notes"));
+            assert!(stage.agent(&["render"]).ok().contains("by hand"));
+        }
+        assert!(stage.archive().is_empty());
+        stage.scene.run(&["restore", "--layer", stage.layer()]).ok();
+        stage.sync().ok();
+        assert_eq!(stage.agent(&["render"]).ok().matches("by hand").count(), 1);
+        assert!(stage.archive().is_empty());
     });
 }

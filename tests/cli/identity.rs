@@ -163,7 +163,13 @@ fn copies_of_a_template_are_two_projects() {
         remote(&scene, folder, url);
     }
     let (scene, _) = add(scene, "A", "canary-a");
+    let scene = shows(scene, "A", &["canary-a"]);
+    let scene = shows(scene, "B", &[]);
+    // Trust in one copy is none in the other.
+    scene.trust("A");
     let scene = shows(scene, "A", &["canary-shared", "canary-a"]);
+    let scene = shows(scene, "B", &[]);
+    scene.trust("B");
     let scene = shows(scene, "B", &["canary-shared"]);
     scene.run(&["render", "--model", "a/m"]).ends(0).says("rename @/B/.harness/starter.md");
     assert_eq!(scene.run(&["check"]).ends(0).out, "", "the label is right in the layer of that name");
@@ -186,7 +192,9 @@ fn clones_of_one_remote_share_private_notes_and_nothing_else() {
     scene.git("seed", &["commit", "-q", "-m", "first"]);
     for folder in ["C1", "C2"] {
         scene.git("", &["clone", "-q", "seed", folder]);
+        scene.trust(folder);
     }
+    scene.trust("seed");
     scene.git("C2", &["checkout", "-q", "-b", "other"]);
     let (scene, _) = add(scene, "C1", "canary-mine");
     let scene = scene.cwd("C1");
@@ -426,7 +434,7 @@ fn a_known_place_needs_neither_store_nor_git() {
 
 #[test]
 fn looking_at_nothing_makes_nothing() {
-    let scene = Scene::repo();
+    let scene = Scene::strangers();
     for args in [&["render", "--model", "a/m"][..], &["status"], &["list"]] {
         scene.run(args).ok();
     }

@@ -1,6 +1,7 @@
 //! `import`: notes out of other files by pi's rules, with all that they say.
 
 use super::scene::{HOME, Scene};
+use super::stage::{history, json};
 
 const GLOBAL: &str = "home/.harness/harness-state.md";
 const NOTE: &str = "---\nid: h_n1 # mine\ntitle: Ports\napproval: pending\nx-odd: 'a'\n---\n\nA fact.\n";
@@ -43,6 +44,38 @@ fn a_note_that_moves_keeps_all_that_it_says() {
     {
         assert!(moved.contains(kept), "{kept:?} is not in\n{moved}");
     }
+    // It is the same note: neither gone nor new.
+    let events = history(&scene, "h_n1");
+    let ops: Vec<&str> = events.iter().map(|(op, _)| op.as_str()).collect();
+    assert_eq!(ops, ["move"]);
+    let events = json(&scene, &["history", "h_n1"]);
+    assert!(events[0]["path"].as_str().unwrap().ends_with("harness-state/app.md"), "{events}");
+    assert!(events[0]["before"].as_str().unwrap().contains("A fact."), "{events}");
+    assert!(events[0]["after"].as_str().unwrap().contains("Another."), "{events}");
+    assert_eq!(json(&scene, &["archive", "--all"]), serde_json::json!([]));
+}
+
+#[test]
+fn what_moves_beside_others_is_told_apart_from_them() {
+    let file =
+        format!("{BULLETS}- **[h_n1]** (importance 0.70) Moved.\n- **[h_new]** (importance 0.50) New.\n");
+    let scene = Scene::new().global(&format!("{NOTE}\n---\nid: h_old\n---\n\nOld.\n"));
+    scene.write("app/harness-state/app.md", &file);
+    scene.write("app/harness-state.md", BULLETS);
+    let files = ["import", "harness-state/app.md", "harness-state.md", "--prune"];
+    scene.run(&files).ends(0).says("created 1, updated 1, pruned 1");
+    let op = |id: &str| history(&scene, id).into_iter().map(|(op, _)| op).collect::<Vec<_>>();
+    assert_eq!(
+        (op("h_n1"), op("h_new"), op("h_old")),
+        (vec!["move".to_owned()], vec!["create".to_owned()], vec!["delete".to_owned()],)
+    );
+    let archive = json(&scene, &["archive", "--all"]);
+    assert_eq!((archive.as_array().unwrap().len(), &archive[0]["id"]), (1, &"h_old".into()));
+    // One import is one batch.
+    let events = json(&scene, &["history"]);
+    let batches: std::collections::BTreeSet<_> =
+        events.as_array().unwrap().iter().map(|event| event["batch"].to_string()).collect();
+    assert_eq!(batches.len(), 1, "{events}");
 }
 
 #[test]

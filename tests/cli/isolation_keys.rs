@@ -253,3 +253,79 @@ fn a_note_typed_anew_without_its_model_is_told_apart() {
         }
     });
 }
+
+/// Ten notes that a model keeps to itself, in the layer of all projects.
+fn ten_private(left_out: bool, count: usize) -> String {
+    let model = |at| if left_out && at == 1 { "" } else { "model: local/llama\n" };
+    let note = |at: usize| format!("---\nid: n{at}\n{}---\n\n{CANARY} {at}.\n\n", model(at));
+    (1..=count).map(note).collect()
+}
+
+#[test]
+fn an_online_change_that_waits_shows_a_private_note_to_nobody_new() {
+    let is_seen = |scene: &Scene| scene.run(&["render", "--model", "cloud/x"]).ok().contains(CANARY);
+    // The file lost so much that it is held, and n1 its model.
+    let scene = Scene::new();
+    scene.write(GLOBAL, &ten_private(false, 10));
+    scene.run(&["sync"]).ok();
+    scene.write(GLOBAL, &ten_private(true, 1));
+    scene.run(&["sync"]).ends(3);
+    scene.run_as("local/llama", &["edit", "n1", "--importance", "0.90"]).ok();
+    assert!(!is_seen(&scene), "while the change waits");
+    let shown = json(&scene, &["show", "n1"]);
+    assert_eq!((&shown["model"], &shown["importance"]), (&"local/llama".into(), &0.9.into()));
+    scene.run_as("local/llama", &["edit", "n1", "--title", "Customer"]).ok();
+    assert!(!is_seen(&scene), "while two wait");
+    scene.run(&["sync", "--accept"]).ok();
+    assert!(!is_seen(&scene), "once it is in the file: {}", scene.read(GLOBAL));
+    let shown = json(&scene, &["show", "n1"]);
+    assert_eq!((&shown["model"], &shown["importance"]), (&"local/llama".into(), &0.9.into()));
+    assert_eq!(shown["title"], "Customer");
+    scene.run(&["sync"]).ok();
+    assert!(!is_seen(&scene));
+
+    // Put away while the file is held and brought back while it still is, or after.
+    for is_early in [true, false] {
+        let scene = Scene::new();
+        scene.write(GLOBAL, &ten_private(false, 10));
+        scene.run(&["sync"]).ok();
+        scene.write(GLOBAL, &ten_private(true, 1));
+        scene.run(&["sync"]).ends(3);
+        scene.run_as("local/llama", &["archive", "n1"]).ok();
+        assert!(!json(&scene, &["list"]).to_string().contains(&format!("{CANARY} 1.")));
+        if !is_early {
+            scene.run(&["sync", "--accept"]).ok();
+        }
+        scene.run_as("local/llama", &["restore", "n1"]).ok();
+        assert!(!is_seen(&scene), "{}", scene.read(GLOBAL));
+        scene.run(&["sync", "--accept"]).ok();
+        assert!(!is_seen(&scene), "{}", scene.read(GLOBAL));
+        assert_eq!(json(&scene, &["show", "n1"])["model"], "local/llama");
+    }
+}
+
+#[test]
+fn an_online_change_that_waits_for_a_merge_shows_a_private_note_to_nobody_new() {
+    for (form, eol) in isolated() {
+        let stage = Stage::with(super::stage::REPO, form, eol, &[("n0", "Plain.")]);
+        let own = |fields: &[(&str, &str)], content: &str| {
+            stage.joined(&[stage.note("n0", "Plain."), stage.fielded("n1", fields, content)])
+        };
+        stage.write(&own(&[("model", "local/llama")], CANARY));
+        stage.commit("a private note");
+        stage.sync().ok();
+        stage.write(&own(&[], &format!("Anew: {CANARY}")));
+        stage.scene.write("app/.git/MERGE_HEAD", &stage.scene.try_git("app", &["rev-parse", "HEAD"]).ok());
+        let is_seen = || stage.scene.run(&["render", "--model", "cloud/x"]).ok().contains(CANARY);
+        stage.sync().ok();
+        assert!(!is_seen());
+        stage.scene.run_as("local/llama", &["edit", "n1", "--importance", "0.90"]).ok();
+        assert!(!is_seen(), "while the change waits");
+        std::fs::remove_file(stage.scene.path("app/.git/MERGE_HEAD")).unwrap();
+        stage.sync().ok();
+        assert!(!is_seen(), "{}", stage.read());
+        let shown = stage.json(&["show", "n1"]);
+        assert_eq!((&shown["model"], &shown["importance"]), (&"local/llama".into(), &0.9.into()));
+        assert_eq!(shown["content"], format!("Anew: {CANARY}"));
+    }
+}

@@ -198,3 +198,29 @@ fn wide_texts_are_cut_at_columns() {
     let text = list.lines().last().unwrap().split_whitespace().last().unwrap().to_owned();
     assert_eq!(text.chars().count(), 30, "29 wide characters and the mark of a cut: {text}");
 }
+
+/// On a terminal the text is cut to what fits; in a pipe it is whole.
+#[test]
+fn a_table_fits_the_terminal() {
+    let scene = Scene::new();
+    let text = "A rather long text that says a lot, and then goes on to say even more of it";
+    scene.run(&["add", "--layer", "global", "--id", "n1", "--any-model", text]).ok();
+    scene.run(&["archive", "n1"]).ok();
+    assert!(scene.run(&["archive"]).ok().contains(text));
+    let layers = env!("CARGO_BIN_EXE_layers");
+    let shown = std::process::Command::new("script")
+        .args(["-qec", &format!("stty cols 80 rows 24; '{layers}' archive 2>&1"), "/dev/null"])
+        .current_dir(scene.path("app"))
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .env("HOME", scene.path("home"))
+        .env("NO_COLOR", "1")
+        .output();
+    let Ok(shown) = shown else {
+        println!("no `script` here: passed over");
+        return;
+    };
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    let row = shown.lines().find(|line| line.contains("n1")).unwrap().trim_end();
+    assert!(row.ends_with('…') && row.chars().count() == 80, "{row:?} of {shown}");
+}

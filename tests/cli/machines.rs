@@ -36,6 +36,8 @@ impl Machines {
         let machines = Self { one, two };
         if path == HOME {
             machines.two.write(&machines.one.read());
+        } else {
+            machines.two.scene.trust("app");
         }
         machines
     }
@@ -103,7 +105,7 @@ fn a_store_that_is_behind_takes_the_pulled_notes_before_it_writes() {
 fn a_fresh_clone_with_an_empty_store_starts_from_the_file() {
     on_two(&SIX, |machines| {
         let two = &machines.two;
-        assert!(!two.scene.path(STATE).exists());
+        assert!(two.is_repo() || !two.scene.path(STATE).exists(), "nothing but trust is known");
         two.agent_adds("n7", "seven");
         if two.is_repo() {
             only_the_seventh_is_new(two);
@@ -155,6 +157,9 @@ fn a_deletion_travels_and_what_is_written_anew_lives() {
         one.sync().ok();
         one.is_in_step(&[("n1", "one"), ("n3", "three")]);
         fs::remove_dir_all(one.scene.path(STATE)).unwrap();
+        if one.is_repo() {
+            one.scene.trust("app");
+        }
         one.sync().ok();
         one.is_in_step(&[("n1", "one"), ("n3", "three")]);
         // A store from a backup knows n2 and not that it is gone.

@@ -1,6 +1,7 @@
 //! `move`: a note keeps its bytes and its meaning in another layer.
 
 use super::scene::{HOME, Scene};
+use super::stage::{REPO, json};
 
 const NOTE: &str = "---\nid: n1   # mine\nx-odd: 'a'\n---\n\nA fact.\n";
 const GLOBAL: &str = "home/.harness/harness-state.md";
@@ -57,4 +58,41 @@ fn a_taken_id_stops_the_move() {
     scene.run(&["move", "n1", "global"]).ends(3).says("the id n1 stands in this layer already");
     assert_eq!(scene.read(HOME), NOTE);
     assert_eq!(scene.read(GLOBAL), "---\nid: n1\n---\n\nother\n");
+}
+
+/// A person who had an old version of the note before his eyes moves it, while git is in the
+/// middle of a merge: what came online goes along and waits, and the file is not written.
+#[test]
+fn what_came_online_goes_along_by_hand_and_waits_where_the_target_does() {
+    let theirs = "---\nid: r1\n---\n\nours\n";
+    for owner in ["", "model: local/llama\n"] {
+        let old = format!("---\nid: n1\n{owner}---\n\nalpha\n");
+        let scene = Scene::repo().file(REPO, theirs).home(&format!("{old}\n---\nid: n2\n---\n\nbeta\n"));
+        scene.git("app", &["add", "-A"]);
+        scene.git("app", &["commit", "-qm", "a"]);
+        scene.run(&["sync"]).ok();
+        scene.run(&["edit", "n1", "--importance", "0.90"]).ok();
+        scene.write("app/.git/MERGE_HEAD", &scene.try_git("app", &["rev-parse", "HEAD"]).ok());
+        let moved = format!("{theirs}\n---\nid: n1\n---\n\nalpha\n");
+        scene.write(REPO, &moved);
+        scene.write(HOME, "---\nid: n2\n---\n\nbeta, edited\n");
+        let said = scene.run(&["sync"]).ok();
+        assert!(said.contains("moved here: n1") && said.contains("waits"), "{said}");
+        for is_over in [false, true] {
+            if is_over {
+                std::fs::remove_file(scene.path("app/.git/MERGE_HEAD")).unwrap();
+                scene.run(&["sync"]).ok();
+                assert!(scene.read(REPO).contains("id: n1\nimportance: 0.90\n"), "{}", scene.read(REPO));
+            } else {
+                assert_eq!(scene.read(REPO), moved);
+            }
+            let shown = json(&scene, &["show", "n1"]);
+            assert_eq!((&shown["importance"], &shown["layer"]), (&0.9.into(), &"repo".into()));
+            let is_seen = scene.run(&["render", "--model", "cloud/x"]).ok().contains("[n1]");
+            assert_eq!(is_seen, owner.is_empty(), "over {is_over}: {}", scene.read(REPO));
+        }
+        let ops: Vec<_> = super::stage::history(&scene, "n1").into_iter().map(|(op, _)| op).collect();
+        assert_eq!(ops, ["update", "move"]);
+        scene.run(&["sync", "--check"]).ok();
+    }
 }

@@ -36,11 +36,23 @@ impl Scene {
         Self { dir, at, cwd: "app".into(), vars: Vec::new() }
     }
 
-    /// With `app` as a repository.
+    /// With `app` as a repository that is trusted.
     pub(crate) fn repo() -> Self {
+        let scene = Self::strangers();
+        scene.trust("app");
+        scene
+    }
+
+    /// As [`Self::repo`], as it is after a clone: nobody has trusted it.
+    pub(crate) fn strangers() -> Self {
         let scene = Self::new();
         scene.git("app", &["init", "-q", "-b", "main"]);
         scene
+    }
+
+    /// Trusts the repository around a folder.
+    pub(crate) fn trust(&self, folder: &str) {
+        self.run(&["trust", "-q", self.path(folder).to_str().unwrap()]).ok();
     }
 
     pub(crate) fn git(&self, folder: &str, args: &[&str]) {

@@ -218,34 +218,3 @@ fn killed_writers_leave_whole_layers() {
     assert!(!acknowledged.is_empty());
     scene.run(&["add", "--id", "after", "x"]).ok();
 }
-
-/// Two agents at once: nothing that was acknowledged is lost, no reader sees half a layer.
-#[test]
-fn readers_never_see_half_a_layer() {
-    for form in ["front-matter", "bullets"] {
-        let scene = &Scene::new();
-        std::thread::scope(|scope| {
-            let writers: Vec<_> = (0..8)
-                .map(|writer| {
-                    scope.spawn(move || {
-                        for at in 0..20 {
-                            let id = format!("w{writer}-{at}");
-                            scene.run(&["add", "-q", "--form", form, "--id", &id, "A note."]).ok();
-                        }
-                    })
-                })
-                .collect();
-            let mut last = 0;
-            while !writers.iter().all(std::thread::ScopedJoinHandle::is_finished) {
-                let seen: serde_json::Value =
-                    serde_json::from_str(&scene.run(&["list", "--json"]).ok()).unwrap();
-                let count = seen.as_array().unwrap().len();
-                assert!(count >= last, "{count} notes after {last}");
-                last = count;
-            }
-        });
-        let list: serde_json::Value = serde_json::from_str(&scene.run(&["list", "--json"]).ok()).unwrap();
-        assert_eq!(list.as_array().unwrap().len(), 160);
-        scene.run(&["check"]).ok();
-    }
-}

@@ -108,6 +108,25 @@ fn bytes_that_are_no_utf_8_are_no_deletion() {
     });
 }
 
+/// The error comes from a switch of debug builds, as no disk here is broken.
+#[test]
+fn a_disk_that_cannot_be_read_is_no_deletion() {
+    everywhere(&[("n1", "alpha"), ("n2", "beta")], |stage| {
+        three(stage);
+        let run = |args: &[&str]| {
+            let mut command = stage.scene.command(args);
+            stage.scene.ran(&command.env("LAYERS_FAULT_READ", stage.path).output().unwrap())
+        };
+        // The stat alone would say that nothing is new.
+        let later = std::time::SystemTime::now() + std::time::Duration::from_secs(5);
+        fs::File::open(stage.scene.path(stage.path)).unwrap().set_modified(later).unwrap();
+        goes_on(stage, &run);
+        let said = run(&["sync"]).err;
+        assert!(said.contains("Input/output error"), "{said}");
+        nothing_has_happened(stage);
+    });
+}
+
 /// Root may read everything; then `layers` runs as somebody else, and the scene is his.
 #[test]
 fn a_file_or_folder_without_permission_is_no_deletion() {
@@ -150,7 +169,7 @@ fn a_file_or_folder_without_permission_is_no_deletion() {
 }
 
 /// Everything below a folder to somebody.
-fn give(folder: &Path, who: u32) {
+pub(crate) fn give(folder: &Path, who: u32) {
     for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
         if entry.is_dir() && !entry.is_symlink() {
             give(&entry, who);

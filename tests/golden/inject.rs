@@ -22,7 +22,7 @@ fn inject(input: &Value) -> Value {
     let injection = injection(input.get("injection"));
     let items: Vec<Item> = input["items"].as_array().expect("items").iter().map(Item::new).collect();
     let candidates: Vec<_> = items.iter().map(|item| item.candidate(input["ownerKey"].as_str())).collect();
-    let selection = select(&candidates, &injection);
+    let selection = select(&candidates, &injection, 0.5);
     let section = selection.section(&candidates, None);
     json!({
         "block": render(std::slice::from_ref(&section), Format::Markdown),
@@ -70,6 +70,7 @@ impl Item {
             },
             // pi adopts orphans before it selects; the selection itself leaves them out.
             standing: standing(&fields, asked, Orphans::None),
+            is_of_repo: false,
         }
     }
 }

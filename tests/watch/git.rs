@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use super::scene::Scene;
-use super::world::{Watch, known, layer, notes};
+use super::world::{Watch, eventually, is, known, layer, notes};
 
 const REPO: &str = "app/.harness/app.md";
 
@@ -81,4 +81,26 @@ fn git_finds_what_it_put_there() {
         !events.iter().any(|event| ["conflict", "held", "error"].iter().any(|it| event["event"] == *it)),
         "{events:#?}"
     );
+}
+
+/// Trust may be given and taken back while it runs.
+#[test]
+fn what_nobody_trusts_is_not_touched() {
+    let scene = Scene::strangers().global("---\nid: g1\n---\n\nEverywhere.\n");
+    let nameless = |text: &str| format!("---\nkind: memory\n---\n\n{text}\n");
+    scene.write(REPO, &nameless("One."));
+    let watch = Watch::start(&scene, &[]);
+    assert!(watch.stderr().contains("you have not trusted this repository"), "{}", watch.stderr());
+    scene.write(REPO, &nameless("Two."));
+    watch.barrier(&scene);
+    assert_eq!(scene.read(REPO), nameless("Two."));
+    scene.trust("app");
+    scene.write(REPO, &nameless("Three."));
+    watch.until("it is taken in", |event| is(event, "changed", ".harness/app.md"));
+    eventually("it gets its id", || scene.read(REPO).contains("id: h_"));
+    scene.run(&["untrust"]).ok();
+    scene.write(REPO, &nameless("Four."));
+    watch.barrier(&scene);
+    assert_eq!(scene.read(REPO), nameless("Four."));
+    watch.end();
 }

@@ -21,6 +21,7 @@ fn anew(scene: &Scene) -> String {
         assert!(done.status.success(), "{done:?}");
         String::from_utf8(done.stdout).unwrap()
     };
+    run(&["trust"]);
     run(&["sync"]);
     run(&["list", "--json"])
 }

@@ -4,7 +4,7 @@ use harness_layers::workspace::{Answer, Env, LayerState, Notice, Owned, Owners, 
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use crate::world::World;
+use crate::world::{Everywhere, World};
 
 #[test]
 fn pis_name_is_one_more_name_of_the_home_layer() {
@@ -105,7 +105,7 @@ impl Owners for Says {
 }
 
 fn asking(world: &World, env: &Env, owners: &Says) -> Workspace {
-    Workspace::discover_in(Root::discover(env).unwrap(), env, &world.projects, owners).unwrap()
+    Workspace::discover_in(Root::discover(env).unwrap(), env, &world.projects, owners, &Everywhere).unwrap()
 }
 
 #[test]

@@ -4,8 +4,10 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 
-use harness_layers::files::{Expected, Wrote};
-use harness_layers::workspace::{Env, KeyOrigin, LayerKind, LayerState, Notice, Refusal, WorkspaceError};
+use harness_layers::files::{Expected, Found, Wrote};
+use harness_layers::workspace::{
+    Distrust, Env, KeyOrigin, LayerKind, LayerState, Notice, Refusal, Trust, Workspace, WorkspaceError,
+};
 
 use crate::world::{World, repo_layer};
 
@@ -187,4 +189,19 @@ fn a_layer_is_found_however_its_path_is_spelled() {
         assert_eq!(workspace.layer_at(&spelling).map(|layer| &layer.path), Some(&path));
     }
     assert!(workspace.layer_at(&world.path("w/none.md")).is_none());
+}
+
+/// Whoever keeps no store has trusted nothing: layers are there to be looked at.
+#[test]
+fn without_anybody_who_knows_a_repo_layer_is_read_and_not_written() {
+    let world = World::new();
+    world.repo("w/app");
+    world.file("w/app/.harness/app.md", "---\nid: n1\n---\n\nx\n");
+    let workspace = Workspace::discover(&world.env("w/app"), &world.projects).unwrap();
+    let layer = &workspace.layers[1];
+    assert_eq!(layer.trust, Trust::Untrusted(Distrust::Never));
+    assert!(matches!(layer.read_text(), Ok(Found::Content(_))));
+    let refused = layer.replace(Expected::Bytes(b"---\nid: n1\n---\n\nx\n"), b"y").unwrap_err();
+    assert!(matches!(refused, WorkspaceError::Untrusted { .. }), "{refused}");
+    assert!(workspace.notices.iter().any(Notice::is_loud), "{:?}", workspace.notices);
 }

@@ -6,8 +6,19 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use harness_layers::slug::pi_slug;
-use harness_layers::workspace::{Env, LayerKind, LayerRef, Workspace};
+use harness_layers::workspace::{
+    AtTheirWord, Env, Grant, LayerKind, LayerRef, Root, Trust, Trusting, WorkTree, Workspace,
+};
 use tempfile::TempDir;
+
+/// Trusts every repository.
+pub(crate) struct Everywhere;
+
+impl Trusting for Everywhere {
+    fn trust(&self, _tree: &WorkTree) -> Trust {
+        Trust::Granted(Grant { id: 1, is_pinned: false })
+    }
+}
 
 /// A sealed world: a home folder, a place for repositories, nothing else.
 pub(crate) struct World {
@@ -74,7 +85,8 @@ impl World {
     }
 
     pub(crate) fn with(&self, env: &Env) -> Workspace {
-        Workspace::discover(env, &self.projects).unwrap()
+        let root = Root::discover(env).unwrap();
+        Workspace::discover_in(root, env, &self.projects, &AtTheirWord, &Everywhere).unwrap()
     }
 
     pub(crate) fn key(&self, cwd: &str) -> String {

@@ -72,7 +72,7 @@ pub(crate) fn run(args: &AddArgs, cx: &mut Context) -> Result<Exit, Failure> {
     let place = if args.global { LayerArg::Global } else { args.layer.unwrap_or(LayerArg::Home) };
     cx.will_write(place.kind());
     let here = cx.here()?;
-    let layer = here.target(place)?;
+    let layer = here.target_to_write(place, cx)?;
     let id = match &args.id {
         Some(id) => id.clone(),
         None => fresh_id()?,

@@ -60,6 +60,10 @@ fn put_away(ids: &[String], cx: &mut Context) -> Result<Exit, Failure> {
                 return Err(Failure::refused(format_args!("{id} has no id of its own yet"))
                     .help("`layers sync` gives it one"));
             }
+            if one.note.note.protected() {
+                return Err(Failure::refused(format_args!("{id} is protected"))
+                    .help(format_args!("`layers edit {id} --set protected=` takes the mark away first")));
+            }
             found.push((id.clone(), reach.layers[one.note.layer].layer.clone()));
         }
     }
@@ -80,7 +84,7 @@ fn put_away(ids: &[String], cx: &mut Context) -> Result<Exit, Failure> {
 }
 
 fn list(args: &ArchiveArgs, cx: &mut Context) -> Result<Exit, Failure> {
-    let (here, session) = stored::open(cx)?;
+    let (here, session) = stored::look(cx)?;
     let known = stored::known_layers(&here, &session)?;
     let mut found: Vec<(String, Archived)> = Vec::new();
     for (layer, row) in &known {
@@ -110,7 +114,7 @@ fn list(args: &ArchiveArgs, cx: &mut Context) -> Result<Exit, Failure> {
         cx.out.say("the archive is empty");
         return Ok(Exit::Done);
     }
-    let mut table = Table::new(&["when", "why", "note", "says"]);
+    let mut table = Table::ending_in_text(&["when", "why", "note", "says"]);
     for (_, row) in &found {
         let says = one_line(content(row).lines().next().unwrap_or(""));
         table.row(vec![time(row.at), row.why.as_str().to_owned(), one_line(&row.note), says]);

@@ -9,6 +9,7 @@ use super::super::context::{Context, exit_of};
 use super::super::failure::{Exit, Failure, Snippet};
 use super::super::output::{HELP, STRONG, excerpt, severity_style};
 use crate::check::{Finding, Place, examine};
+use crate::config::Orphans;
 use crate::document::{Document, Severity};
 use crate::files::{self, Found};
 use crate::note::LayerKind;
@@ -79,14 +80,29 @@ pub(crate) fn run(args: &CheckArgs, cx: &mut Context) -> Result<Exit, Failure> {
         checked.push(Checked { path: path.clone(), document, findings: findings(document, *layer, &reach) });
     }
     if args.paths.is_empty() {
-        for read in reach.layers.iter().filter(|read| read.exists) {
-            let document = &read.document;
-            let findings = findings(document, Some(&read.layer), &reach);
-            checked.push(Checked { path: read.layer.path.clone(), document, findings });
-        }
-        shadowed(&reach, config.layers.orphans, &mut checked);
+        checked = in_reach(&reach, config.layers.orphans);
     }
     report(cx, &checked)
+}
+
+/// How many errors and warnings there are in the layers in reach.
+pub(crate) fn count(reach: &Reach, orphans: Orphans) -> (usize, usize) {
+    let checked = in_reach(reach, orphans);
+    let of = |severity| {
+        checked.iter().flat_map(|file| &file.findings).filter(|one| one.severity == severity).count()
+    };
+    (of(Severity::Error), of(Severity::Warning))
+}
+
+fn in_reach(reach: &Reach, orphans: Orphans) -> Vec<Checked<'_>> {
+    let mut checked = Vec::new();
+    for read in reach.layers.iter().filter(|read| read.exists) {
+        let document = &read.document;
+        let findings = findings(document, Some(&read.layer), reach);
+        checked.push(Checked { path: read.layer.path.clone(), document, findings });
+    }
+    shadowed(reach, orphans, &mut checked);
+    checked
 }
 
 fn findings(document: &Document, layer: Option<&LayerRef>, reach: &Reach) -> Vec<Finding> {
@@ -101,7 +117,7 @@ fn findings(document: &Document, layer: Option<&LayerRef>, reach: &Reach) -> Vec
 
 /// Global notes that a repository's layer takes the place of: nobody but the repository's
 /// authors decided that.
-fn shadowed(reach: &Reach, orphans: crate::config::Orphans, checked: &mut [Checked<'_>]) {
+fn shadowed(reach: &Reach, orphans: Orphans, checked: &mut [Checked<'_>]) {
     for judged in reach.judge(None, orphans) {
         let Some(holder) = judged.shadowed_by.filter(|_| judged.is_in_file) else { continue };
         let (own, holder) = (&reach.layers[judged.layer], &reach.layers[holder]);
@@ -163,11 +179,7 @@ fn report(cx: &mut Context, checked: &[Checked<'_>]) -> Result<Exit, Failure> {
 
 fn print(cx: &mut Context, file: &Checked<'_>, finding: &Finding) -> Result<(), Failure> {
     let place = Snippet::of(&file.path, file.document.source(), finding.span.start, finding.span.end);
-    let word = match finding.severity {
-        Severity::Note => "note",
-        Severity::Warning => "warning",
-        Severity::Error => "error",
-    };
+    let word = finding.severity.as_str();
     let style = severity_style(finding.severity);
     let path = cx.out.path(&file.path).to_string();
     cx.out.line(format_args!(

@@ -17,6 +17,9 @@ Examples:
   layers restore --conflict 12          put the value that lost in its place
   layers conflicts --dismiss 12         leave it at that";
 
+/// What stands for the field where the removal of the note lost.
+pub(crate) const REMOVAL: &str = "removal";
+
 // The arguments of `conflicts`. (a doc comment would replace the command's own help)
 #[derive(Debug, Args)]
 pub(crate) struct ConflictsArgs {
@@ -44,7 +47,8 @@ struct ConflictJson {
 }
 
 pub(crate) fn run(args: &ConflictsArgs, cx: &mut Context) -> Result<Exit, Failure> {
-    let (here, session) = stored::open(cx)?;
+    let is_look = args.dismiss.is_empty();
+    let (here, session) = if is_look { stored::look(cx)? } else { stored::open(cx)? };
     let known = stored::known_layers(&here, &session)?;
     if !args.dismiss.is_empty() {
         let at = crate::mint::now_millis();
@@ -87,16 +91,17 @@ pub(crate) fn run(args: &ConflictsArgs, cx: &mut Context) -> Result<Exit, Failur
         cx.out.say("nothing lost");
         return Ok(Exit::Done);
     }
-    let mut table = Table::new(&["number", "when", "note", "field", "stands", "lost"]);
+    let mut table = Table::ending_in_text(&["number", "when", "note", "field", "stands", "lost"]);
     let cell = |text: Option<&str>| one_line(&text.unwrap_or("-").replace('\n', " ⏎ "));
     for (_, row) in &found {
+        let is_removal = row.field.as_deref() == Some(REMOVAL);
         table.row(vec![
             row.id.to_string(),
             time(row.at),
             cell(row.note.as_deref()),
-            cell(row.field.as_deref()),
-            cell(row.kept.as_deref()),
-            cell(row.lost.as_deref()),
+            cell(row.field.as_deref().filter(|_| !is_removal)),
+            if is_removal { "the note".to_owned() } else { cell(row.kept.as_deref()) },
+            if is_removal { "its removal".to_owned() } else { cell(row.lost.as_deref()) },
         ]);
     }
     table.print(&mut cx.out, "")?;

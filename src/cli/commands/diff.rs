@@ -23,7 +23,7 @@ pub(crate) struct DiffArgs {
 }
 
 pub(crate) fn run(args: &DiffArgs, cx: &mut Context) -> Result<Exit, Failure> {
-    let (here, session) = stored::open(cx)?;
+    let (here, session) = stored::look(cx)?;
     let known = stored::known_layers(&here, &session)?;
     let store = session.store().read();
     let mut pairs = Vec::new();

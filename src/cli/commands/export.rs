@@ -16,7 +16,6 @@ use crate::export::{ExportError, Exported, layered, single};
 use crate::files::{self, Expected, Found, NewFile, Wrote};
 use crate::note::{Approval, Kind, LayerKind, Scope};
 use crate::reach::{Reach, ReadLayer};
-use crate::select::Standing;
 use crate::workspace::all_projects;
 
 pub(crate) const EXAMPLES: &str = "\
@@ -91,7 +90,7 @@ fn counts(one: &Judged<'_>, reach: &Reach, waiting: &mut usize) -> bool {
     let document = &reach.layers[one.layer].document;
     let is_here = one.note.state() == State::Good
         && one.shadowed_by.is_none()
-        && !matches!(one.standing, Standing::OtherProject | Standing::Replaced)
+        && !one.standing.is_apart()
         && one.note.active()
         && !one.note.content().is_empty()
         && !(one.is_in_file && document.is_equal_copy(one.note));

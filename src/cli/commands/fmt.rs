@@ -51,7 +51,7 @@ struct Formatted {
 pub(crate) fn run(args: &FmtArgs, cx: &mut Context) -> Result<Exit, Failure> {
     let here = cx.here()?;
     let layers: Vec<LayerRef> = if args.paths.is_empty() {
-        here.workspace.layers.clone()
+        here.workspace.layers.iter().filter(|layer| layer.trust.is_trusted()).cloned().collect()
     } else {
         args.paths.iter().map(|path| layer_at(&here, path)).collect()
     };
@@ -146,6 +146,7 @@ fn layer_at(here: &Here, path: &std::path::Path) -> LayerRef {
         project: None,
         precedence: 0,
         state: LayerState::Present,
+        trust: super::super::repository::trust_at(path),
         work_tree: None,
     })
 }

@@ -8,9 +8,10 @@ use super::super::failure::{Exit, Failure};
 use super::super::output::one_line;
 use super::super::stored::{self, KnownLayer, rfc3339, time};
 use super::super::table::Table;
+use super::conflicts::REMOVAL;
 use crate::document::Document;
 use crate::store::ChangeRow;
-use crate::sync::{PassOptions, Session};
+use crate::sync::Session;
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -64,7 +65,7 @@ struct VersionJson {
 
 pub(crate) fn run(args: &HistoryArgs, cx: &mut Context) -> Result<Exit, Failure> {
     let (here, session) = stored::open(cx)?;
-    session.pass(&here.workspace.layers, &PassOptions::default())?;
+    session.catch_up(&here.workspace.layers)?;
     let known = stored::known_layers_and_lost(&here, &session)?;
     if args.versions {
         let versions = versions(&session, &known)?;
@@ -152,7 +153,7 @@ fn change_event(known: &[KnownLayer], row: ChangeRow) -> Option<Event> {
 }
 
 fn print_events(cx: &mut Context, events: &[Event]) -> Result<(), Failure> {
-    let mut table = Table::new(&["change", "when", "who", "what", "note", "says"]);
+    let mut table = Table::ending_in_text(&["change", "batch", "when", "who", "what", "note", "says"]);
     let flat = |text: &Option<String>| text.as_deref().unwrap_or("-").replace('\n', " ⏎ ");
     for (at, event) in events {
         let number = match (event.change, event.conflict) {
@@ -163,11 +164,17 @@ fn print_events(cx: &mut Context, events: &[Event]) -> Result<(), Failure> {
         let says = if event.change.is_some() {
             content(event.after.as_deref().or(event.before.as_deref()))
         } else {
-            let field = event.field.as_deref().unwrap_or("text");
-            format!("{field}: {} (stands: {})", flat(&event.before), flat(&event.after))
+            match event.field.as_deref() {
+                Some(REMOVAL) => "its removal (the note stands)".to_owned(),
+                field => {
+                    let field = field.unwrap_or("text");
+                    format!("{field}: {} (stands: {})", flat(&event.before), flat(&event.after))
+                }
+            }
         };
         table.row(vec![
             number,
+            event.batch.clone().unwrap_or_else(|| "-".to_owned()),
             time(*at),
             event.who.clone().unwrap_or_else(|| "-".to_owned()),
             event.op.clone(),

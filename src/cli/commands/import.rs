@@ -20,7 +20,7 @@ use crate::import::{Fate, Imported, Item, Layer, Outcome, import};
 use crate::mint::fresh_id;
 use crate::note::{LayerKind, Scope, two_decimals};
 use crate::slug::is_key;
-use crate::sync::{ChangeError, PassOptions, Session, edit_error, find_note, rewrite_layer};
+use crate::sync::{ChangeError, Session, edit_error, find_note, rewrite_layer};
 use crate::workspace::LayerRef;
 
 pub(crate) const EXAMPLES: &str = "\
@@ -129,9 +129,13 @@ pub(crate) fn run(args: &ImportArgs, cx: &mut Context) -> Result<Exit, Failure> 
     if !args.dry_run {
         cx.will_write(args.layer.map_or(LayerKind::Home, LayerArg::kind));
     }
-    let (here, mut session) = stored::open(cx)?;
+    let (here, mut session) = if args.dry_run { stored::look(cx)? } else { stored::open(cx)? };
     session.author.reason = Some("import".to_owned());
-    let targets = Targets { here: &here, only: args.layer.map(|place| here.target(place)).transpose()? };
+    let target = |place: LayerArg, cx: &mut Context| {
+        if args.dry_run { here.target(place) } else { here.target_to_write(place, cx) }
+    };
+    let only = args.layer.map(|place| target(place, cx)).transpose()?;
+    let targets = Targets { here: &here, only };
     let forced = targets.only.as_ref().map(|layer| layer.project.clone());
     let files: Vec<File<'_>> =
         args.files.iter().map(|path| read(cx, path, forced.as_ref())).collect::<Result<_, _>>()?;
@@ -139,11 +143,7 @@ pub(crate) fn run(args: &ImportArgs, cx: &mut Context) -> Result<Exit, Failure> 
     let probe = imported(&[], &files, false)?;
     let layers = targets.of_all(probe.items())?;
     if !args.dry_run {
-        for report in session.pass(&layers, &PassOptions::default())? {
-            if let Some(error) = report.error {
-                return Err(error.into());
-            }
-        }
+        session.catch_up(&layers)?;
     }
     let mut documents = Vec::new();
     for layer in &layers {
@@ -166,6 +166,7 @@ pub(crate) fn run(args: &ImportArgs, cx: &mut Context) -> Result<Exit, Failure> 
     if args.dry_run {
         plan.show(cx, &here)?;
     } else {
+        session.author.moving = plan.moving.clone();
         // A note that moves has come before it goes.
         plan.carry_out(cx, &here, &session, |edit| !matches!(edit, Edit::Remove(_)))?;
         plan.carry_out(cx, &here, &session, |edit| matches!(edit, Edit::Remove(_)))?;
@@ -254,6 +255,8 @@ enum Edit<'a> {
 struct Plan<'a> {
     layers: BTreeMap<PathBuf, (LayerRef, Vec<Edit<'a>>)>,
     notes: Vec<NoteJson>,
+    /// Notes that go from one layer to another, as they are.
+    moving: BTreeMap<String, String>,
 }
 
 impl<'a> Plan<'a> {
@@ -275,6 +278,7 @@ impl<'a> Plan<'a> {
                     if target.path == home.layer.path {
                         plan.edit(&target, Edit::Change(item, fields));
                     } else {
+                        plan.moving.insert(item.id.clone(), home.note.snippet());
                         plan.edit(&target, Edit::Insert(home.note, item));
                         plan.edit(home.layer, Edit::Remove(home.note));
                     }

@@ -50,7 +50,8 @@ pub(crate) fn run(args: &InitArgs, cx: &mut Context) -> Result<Exit, Failure> {
         cx.will_write(place.kind());
     }
     let here = cx.here()?;
-    let layers: Vec<LayerRef> = places.iter().map(|&place| here.target(place)).collect::<Result<_, _>>()?;
+    let layers: Vec<LayerRef> =
+        places.iter().map(|&place| here.target_to_write(place, cx)).collect::<Result<_, _>>()?;
     // Makes the root too.
     let session = here.session(cx)?;
     let mut made = Vec::new();

@@ -75,7 +75,8 @@ fn print(
         cx.out.json(&notes)?;
         return Ok(Exit::Done);
     }
-    let mut table = Table::new(&["id", "kind", "importance", "model", "project", "layer", "state", "text"]);
+    let mut table =
+        Table::ending_in_text(&["id", "kind", "importance", "model", "project", "layer", "state", "text"]);
     for one in &shown {
         let note = one.note;
         let (scope, project) = json::scope_of(note, layers[one.layer]);
@@ -115,6 +116,7 @@ fn counts(one: &Judged<'_>) -> bool {
         | Standing::Pending
         | Standing::Orphan
         | Standing::Untrusted
+        | Standing::Unreviewed
         | Standing::Unparsed
         | Standing::Conflicted
         | Standing::Empty => true,
@@ -155,6 +157,7 @@ pub(crate) const fn word(standing: Standing) -> &'static str {
         Standing::Orphan => "orphan",
         Standing::OtherProject => "other project",
         Standing::Untrusted => "untrusted",
+        Standing::Unreviewed => "to review",
         Standing::Unparsed => "unparsed",
         Standing::Conflicted => "in conflict",
         Standing::Replaced => "replaced",

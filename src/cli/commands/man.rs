@@ -31,15 +31,19 @@ pub(crate) fn run(args: &ManArgs, cx: &mut Context) -> Result<Exit, Failure> {
         cx.out.data(&page)?;
         return Ok(Exit::Done);
     };
-    write(folder, "layers", &command)?;
-    let mut count = 1;
-    for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
-        let name = format!("layers-{}", sub.get_name());
-        write(folder, &name, sub)?;
-        count += 1;
-    }
+    let count = write_all(folder, "layers", &command)?;
     cx.out.say(format_args!("wrote {count} pages to {}", folder.display()));
     Ok(Exit::Done)
+}
+
+/// The page of a command and those of the commands below it; how many.
+fn write_all(folder: &Path, name: &str, command: &Command) -> Result<usize, Failure> {
+    write(folder, name, command)?;
+    let mut count = 1;
+    for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
+        count += write_all(folder, &format!("{name}-{}", sub.get_name()), sub)?;
+    }
+    Ok(count)
 }
 
 fn page(command: &Command) -> Result<String, Failure> {

@@ -15,6 +15,7 @@ use super::sync::tell_waits;
 use crate::document::{Change, Document, Field, Form, NewNote, Note, Refusal};
 use crate::mint::fresh_id;
 use crate::note::{DEFAULT_IMPORTANCE, two_decimals};
+use crate::reconcile::Reason;
 use crate::slug::{is_key, key_slug};
 use crate::sync::{ChangeError, Changed, Session, change_layer, edit_error, find_note, rewrite_layer};
 use crate::workspace::LayerRef;
@@ -53,7 +54,13 @@ pub(crate) fn run(args: &MoveArgs, cx: &mut Context) -> Result<Exit, Failure> {
     }
     let (reach, config) = cx.reach()?;
     let found = lookup::find_in(&reach, &config, cx.model().as_deref(), &args.id)?;
-    let source = reach.layers[found.note.layer].layer.clone();
+    let read = &reach.layers[found.note.layer];
+    let source = read.layer.clone();
+    let is_changed = read.view.stand_in(&args.id).is_some_and(|one| one.reason == Reason::Review);
+    if is_changed || read.unreviewed.contains(&args.id) {
+        return Err(Failure::refused(format_args!("{} is not what you have accepted of it", args.id))
+            .help("`layers review` shows what changed; what you have not accepted goes nowhere"));
+    }
     let line = found.note.note.location().line;
     let before = found.note.note.snippet();
     let owner = found.note.note.model().map(Cow::into_owned);
@@ -61,8 +68,11 @@ pub(crate) fn run(args: &MoveArgs, cx: &mut Context) -> Result<Exit, Failure> {
     let here = Here { workspace: reach.workspace, config };
     let target = match (&args.to_project, args.to) {
         (Some(key), _) => project_layer(&here, key)?,
-        (None, place) => here.target(place.unwrap_or(LayerArg::Home))?,
+        (None, place) => here.target_to_write(place.unwrap_or(LayerArg::Home), cx)?,
     };
+    // Known before a copy stands in one of them.
+    source.trusted()?;
+    target.trusted()?;
     if target.path == source.path {
         if cx.globals.json {
             let path = source.path.display().to_string();
@@ -73,8 +83,9 @@ pub(crate) fn run(args: &MoveArgs, cx: &mut Context) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     let mut session = here.session(cx)?;
-    session.author.moving = Some(before);
     let id = fresh_id()?;
+    // A note without an id goes by one name and comes by another.
+    session.author.moving = [&args.id, &id].map(|id| (id.clone(), before.clone())).into();
     let (id, inserted) = put(&here, &session, &args.id, owner, id, &source, &target)?;
     let removed = change_layer(&session, &source, "", |document| {
         let note = find_note(&source, document, &args.id)?;

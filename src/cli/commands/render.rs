@@ -43,6 +43,8 @@ struct Part<'a> {
     project: Option<String>,
     is_labelled: bool,
     judged: Vec<Judged<'a>>,
+    /// For each layer, whether it is a repository's.
+    of_repo: Vec<bool>,
 }
 
 /// A note with its texts, which a block borrows.
@@ -53,7 +55,7 @@ struct Texts<'a> {
 }
 
 pub(crate) fn run(args: &RenderArgs, cx: &mut Context) -> Result<Exit, Failure> {
-    let (reach, config) = cx.reach()?;
+    let (reach, config) = if args.explain { cx.reach()? } else { cx.trusted_reach()? };
     let model = cx.model();
     if model.is_none() {
         cx.out.warn("no model is asked for, so nothing is rendered");
@@ -63,7 +65,7 @@ pub(crate) fn run(args: &RenderArgs, cx: &mut Context) -> Result<Exit, Failure> 
     if !args.all_projects {
         let judged = reach.judge(model, config.layers.orphans);
         let layers: Vec<&ReadLayer> = reach.layers.iter().collect();
-        let part = Part { project: None, is_labelled: false, judged };
+        let part = Part { project: None, is_labelled: false, judged, of_repo: of_repo(&layers) };
         let done = print(args, cx, &config, &layers, std::slice::from_ref(&part));
         // The process is about to end: taking large layers apart first would cost it a
         // tenth of its time.
@@ -79,7 +81,12 @@ pub(crate) fn run(args: &RenderArgs, cx: &mut Context) -> Result<Exit, Failure> 
     let groups = audit.groups(model, config.layers.orphans);
     let parts: Vec<Part<'_>> = groups
         .into_iter()
-        .map(|group| Part { project: group.project, is_labelled: true, judged: group.judged })
+        .map(|group| Part {
+            project: group.project,
+            is_labelled: true,
+            judged: group.judged,
+            of_repo: of_repo(&audit.layers()),
+        })
         .collect();
     print(args, cx, &config, &audit.layers(), &parts)
 }
@@ -92,7 +99,7 @@ fn print(
     parts: &[Part<'_>],
 ) -> Result<Exit, Failure> {
     let injection = &config.injection;
-    let selections: Vec<Selection> = parts.iter().map(|part| part.select(injection)).collect();
+    let selections: Vec<Selection> = parts.iter().map(|part| part.select(config)).collect();
     if args.explain {
         let explained: Vec<Explained<'_>> = parts
             .iter()
@@ -129,8 +136,9 @@ fn block(parts: &[Part<'_>], selections: &[Selection], format: Format) -> String
 /// The block of the layers in reach, as `layers render` prints it.
 pub(crate) fn block_of(reach: &Reach, config: &Config, model: Option<&str>, format: Format) -> String {
     let judged = reach.judge(model, config.layers.orphans);
-    let part = Part { project: None, is_labelled: false, judged };
-    let selection = part.select(&config.injection);
+    let layers: Vec<&ReadLayer> = reach.layers.iter().collect();
+    let part = Part { project: None, is_labelled: false, judged, of_repo: of_repo(&layers) };
+    let selection = part.select(config);
     let mut block = block(std::slice::from_ref(&part), &[selection], format);
     if !block.is_empty() {
         block.push('\n');
@@ -138,9 +146,14 @@ pub(crate) fn block_of(reach: &Reach, config: &Config, model: Option<&str>, form
     block
 }
 
+fn of_repo(layers: &[&ReadLayer]) -> Vec<bool> {
+    layers.iter().map(|read| read.layer.kind == LayerKind::Repo).collect()
+}
+
 impl Part<'_> {
     /// Ranks all notes; looks up the texts of those that are priced.
-    fn select(&self, injection: &Injection) -> Selection {
+    fn select(&self, config: &Config) -> Selection {
+        let injection = &config.injection;
         let contenders: Vec<Contender> = self
             .judged
             .iter()
@@ -149,9 +162,10 @@ impl Part<'_> {
                 // A number that nothing looks at need not be read.
                 importance: if one.standing == Standing::Eligible { one.note.importance() } else { 0.0 },
                 standing: one.standing,
+                is_of_repo: self.of_repo[one.layer],
             })
             .collect();
-        select_by(&contenders, injection, |index| {
+        select_by(&contenders, injection, config.layers.repo_share, |index| {
             let texts = Texts::of(&self.judged[index]);
             cost(&texts.shown(), injection)
         })
@@ -222,6 +236,7 @@ impl<'a> Explained<'a> {
                 Outcome::Taken => ("taken", None),
                 Outcome::OverKindCap => ("over-kind-cap", Some("over the kind cap (injection.maxPerKind)")),
                 Outcome::OverBudget => ("over-budget", Some("over the budget (injection.maxTokens)")),
+                Outcome::OverRepoShare => ("over-repo-share", Some("over the repo share (layers.repoShare)")),
                 Outcome::Out(standing) => ("out", standing.reason()),
             };
             Row {
@@ -273,7 +288,8 @@ fn explain(cx: &mut Context, sections: &[Explained<'_>], parts: &[Part<'_>]) -> 
 }
 
 fn table(out: &mut Output, section: &Explained<'_>) -> Result<(), Failure> {
-    let mut table = Table::new(&["kind", "rank", "cost", "importance", "outcome", "id", "layer", "text"]);
+    let mut table =
+        Table::ending_in_text(&["kind", "rank", "cost", "importance", "outcome", "id", "layer", "text"]);
     let mut order: Vec<&Row<'_>> = section.candidates.iter().collect();
     // Ranked ones of a kind first, in their rank; the others in layer order.
     order.sort_by_key(|row| (row.kind, row.rank.unwrap_or(usize::MAX)));
@@ -295,8 +311,12 @@ fn table(out: &mut Output, section: &Explained<'_>) -> Result<(), Failure> {
     let count = |outcome: &str| section.candidates.iter().filter(|row| row.outcome == outcome).count();
     let budget =
         section.budget.map_or_else(String::new, |budget| format!("; {} of {budget} tokens", section.spent));
+    let share = match count("over-repo-share") {
+        0 => String::new(),
+        count => format!(", {count} over the repo share"),
+    };
     out.line(format_args!(
-        "{} taken, {} item(s) not shown ({} over the kind cap, {} over the budget), {} out{budget}",
+        "{} taken, {} item(s) not shown ({} over the kind cap, {} over the budget{share}), {} out{budget}",
         section.taken,
         section.not_shown,
         count("over-kind-cap"),

@@ -8,11 +8,13 @@ use super::super::context::{Context, Here};
 use super::super::failure::{Exit, Failure};
 use super::super::stored;
 use super::add::place_in;
+use super::conflicts::REMOVAL;
 use super::sync::tell_waits;
 use crate::document::{Change, Document, Field, NewNote};
 use crate::files::{Expected, Found};
 use crate::mint::now_millis;
 use crate::sync::{Changed, PassOptions, Session, change_layer, find_note, recall};
+use crate::workspace::{LayerRef, WorkTree};
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -54,7 +56,7 @@ pub(crate) fn run(args: &RestoreArgs, cx: &mut Context) -> Result<Exit, Failure>
 }
 
 fn notes(ids: &[String], cx: &mut Context, here: &Here, session: &Session) -> Result<Vec<Restored>, Failure> {
-    session.pass(&here.workspace.layers, &PassOptions::default())?;
+    session.catch_up(&here.workspace.layers)?;
     let known = stored::known_layers_and_lost(here, session)?;
     let layers: Vec<_> = known.iter().map(|(_, row)| row.id).collect();
     let mut found = Vec::new();
@@ -120,7 +122,7 @@ fn conflict(number: i64, cx: &mut Context, here: &Here, session: &Session) -> Re
     };
     let changed = change_layer(session, layer, "", |document| {
         let note = find_note(layer, document, id)?;
-        if field == "removal" {
+        if field == REMOVAL {
             return Ok(vec![Change::Remove { note: note.index(), with_section: false }]);
         }
         let field = if field == Field::Content.key() { Field::Content } else { Field::from_key(field) };
@@ -142,15 +144,29 @@ fn conflict(number: i64, cx: &mut Context, here: &Here, session: &Session) -> Re
         Ok::<_, Failure>(())
     })?;
     let path = cx.out.path(&layer.path).to_string();
-    cx.out.say(format_args!("{id} has the value that lost, {path}"));
+    if row.field.as_deref() == Some(REMOVAL) {
+        cx.out.say(format_args!("{id} is in the archive; `layers restore {id}` brings it back"));
+    } else {
+        cx.out.say(format_args!("{id} has the value that lost, {path}"));
+    }
     tell_waits(cx, changed.waits.as_ref());
     Ok(Restored { id: Some(id.clone()), path: layer.path.display().to_string() })
 }
 
+/// The layer of a place that is held; of several the first, of none the one that is written.
+fn held(place: LayerArg, here: &Here, session: &Session) -> Result<LayerRef, Failure> {
+    let written = here.target(place)?;
+    let is_there = |layer: &&LayerRef| layer.kind == place.kind() && layer.path != written.path;
+    let mut layers = vec![written.clone()];
+    layers.extend(here.workspace.layers.iter().filter(is_there).cloned());
+    let reports = session.pass(&layers, &PassOptions::default())?;
+    let held = reports.into_iter().find(|report| report.view.held.is_some());
+    Ok(held.map_or(written, |report| report.layer))
+}
+
 /// Puts the last good text of a held file back.
 fn file(place: LayerArg, cx: &mut Context, here: &Here, session: &Session) -> Result<Restored, Failure> {
-    let layer = here.target(place)?;
-    session.pass(std::slice::from_ref(&layer), &PassOptions::default())?;
+    let layer = held(place, here, session)?;
     let known = stored::known_layers(here, session)?;
     let newest = match known.iter().find(|(it, _)| it.path == layer.path) {
         Some((_, row)) => session.store().read().newest_version(row.id)?,
@@ -165,6 +181,10 @@ fn file(place: LayerArg, cx: &mut Context, here: &Here, session: &Session) -> Re
     let text = session.store().read().text(newest.hash)?;
     let found = layer.read_text()?;
     let path = cx.out.path(&layer.path).to_string();
+    if let Some(what) = WorkTree::around(&layer.path).and_then(|tree| tree.under_way()) {
+        return Err(Failure::refused(format_args!("git is in the middle of {what}; {path} is not written"))
+            .help("finish it first, or undo it with git"));
+    }
     if matches!(&found, Found::Content(now) if *now == text) {
         cx.out.say(format_args!("{path} says so already; nothing was written"));
     } else {

@@ -5,13 +5,14 @@ use serde::Serialize;
 
 use super::super::context::Context;
 use super::super::failure::{Exit, Failure};
+use super::super::output::one_line;
 use super::super::stored;
 use super::add::place_in;
 use super::sync::tell_waits;
 use crate::document::{Change, Document, NewNote, Note};
-use crate::merge::ChangeSet;
+use crate::merge::{ChangeSet, Loss, Lost};
 use crate::store::{ChangeRow, Op};
-use crate::sync::{ChangeError, PassOptions, rewrite_layer};
+use crate::sync::{ChangeError, rewrite_layer};
 use crate::workspace::LayerRef;
 
 pub(crate) const EXAMPLES: &str = "\
@@ -43,7 +44,7 @@ struct RolledBack {
 pub(crate) fn run(args: &RollbackArgs, cx: &mut Context) -> Result<Exit, Failure> {
     let (here, mut session) = stored::open(cx)?;
     session.author.reason = Some(format!("rollback of {}", args.what));
-    session.pass(&here.workspace.layers, &PassOptions::default())?;
+    session.catch_up(&here.workspace.layers)?;
     let known = stored::known_layers(&here, &session)?;
     let mut changes = {
         let store = session.store().read();
@@ -57,7 +58,7 @@ pub(crate) fn run(args: &RollbackArgs, cx: &mut Context) -> Result<Exit, Failure
             Exit::Findings,
             format_args!("there is no change or batch `{}`", args.what),
         )
-        .help("`layers history` lists changes, `layers history --json` batches too"));
+        .help("`layers history` lists changes and batches"));
     }
     changes.reverse();
     let mut by_layer: Vec<(&LayerRef, Vec<&ChangeRow>)> = Vec::new();
@@ -75,13 +76,15 @@ pub(crate) fn run(args: &RollbackArgs, cx: &mut Context) -> Result<Exit, Failure
     // All are tried before one is written.
     for (layer, changes) in &by_layer {
         let text = layer.read_text()?.content().unwrap_or_default();
-        undone(Document::parse(text), changes, args.force, place_in(layer)).map_err(Stop::failure)?;
+        undone(Document::parse(text), changes, args.force, place_in(layer), &mut Vec::new())
+            .map_err(Stop::failure)?;
     }
     let mut done = Vec::new();
     for (layer, changes) in &by_layer {
-        let mut stop = None;
+        let (mut stop, mut losses) = (None, Vec::new());
         let changed = rewrite_layer(&session, layer, "", |document| {
-            undone(document.clone(), changes, args.force, place_in(layer)).map_err(|why| {
+            losses.clear();
+            undone(document.clone(), changes, args.force, place_in(layer), &mut losses).map_err(|why| {
                 let id = why.id().to_owned();
                 stop = Some(why);
                 ChangeError::Moved { path: layer.path.clone(), id }
@@ -92,6 +95,7 @@ pub(crate) fn run(args: &RollbackArgs, cx: &mut Context) -> Result<Exit, Failure
             (changed, _) => changed?,
         };
         tell_waits(cx, changed.waits.as_ref());
+        tell_left(cx, &losses);
         let path = layer.path.display().to_string();
         done.extend(changes.iter().map(|change| RolledBack {
             change: change.id,
@@ -110,8 +114,22 @@ pub(crate) fn run(args: &RollbackArgs, cx: &mut Context) -> Result<Exit, Failure
     Ok(Exit::Done)
 }
 
+/// Says what later changes keep from being undone.
+fn tell_left(cx: &mut Context, losses: &[Loss]) {
+    for loss in losses {
+        let id = one_line(loss.id.as_deref().unwrap_or_default());
+        let what = match &loss.lost {
+            Lost::Value { field: Some(field), .. } => field.key(),
+            Lost::Value { field: None, .. } | Lost::Removal | Lost::Note(_) => "the note",
+        };
+        cx.out.warn(format_args!("{id}, {what}: not undone, as later changes stand on it"));
+    }
+}
+
 /// Why a change cannot be undone.
 enum Stop {
+    /// Later changes took the place of all that it did.
+    Nothing { change: i64, id: String },
     /// The note is not as the change left it.
     Later { change: i64, id: String },
     /// The result would not read as meant.
@@ -121,12 +139,16 @@ enum Stop {
 impl Stop {
     fn id(&self) -> &str {
         match self {
-            Self::Later { id, .. } | Self::Edit { id, .. } => id,
+            Self::Nothing { id, .. } | Self::Later { id, .. } | Self::Edit { id, .. } => id,
         }
     }
 
     fn failure(self) -> Failure {
         match self {
+            Self::Nothing { change, id } => Failure::refused(format_args!(
+                "nothing of change {change} of {id} can be undone any more; nothing was written"
+            ))
+            .help(format_args!("`layers history {id}` shows what took its place")),
             Self::Later { change, id } => Failure::refused(format_args!(
                 "{id} has changed since change {change}; nothing was written"
             ))
@@ -144,6 +166,7 @@ fn undone(
     changes: &[&ChangeRow],
     is_forced: bool,
     place: crate::document::Place,
+    losses: &mut Vec<Loss>,
 ) -> Result<Document, Stop> {
     for change in changes {
         let id = &change.note;
@@ -167,7 +190,12 @@ fn undone(
             };
             edit(document.apply(&[change]))?
         } else if is_forced {
-            ChangeSet::between(&after, &before).apply(&document).document
+            let applied = ChangeSet::between(&after, &before).apply(&document);
+            if applied.document.source() == document.source() {
+                return Err(Stop::Nothing { change: change.id, id: id.clone() });
+            }
+            losses.extend(applied.losses);
+            applied.document
         } else {
             return Err(Stop::Later { change: change.id, id: id.clone() });
         };

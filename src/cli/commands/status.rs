@@ -17,10 +17,11 @@ use crate::git;
 use crate::note::LayerKind;
 use crate::reach::Reach;
 use crate::reconcile::{Held, Reason, View};
+use crate::review::waiting;
 use crate::select::Standing;
 use crate::store::{Store, WhyGone};
-use crate::sync::place_of;
-use crate::workspace::{RootOrigin, Workspace};
+use crate::sync::{Peeker, place_of};
+use crate::workspace::{RootOrigin, Trust, Workspace};
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -49,6 +50,8 @@ struct Status {
     config_warnings: Vec<String>,
     /// What is in no file any more and can be brought back; none without a store.
     archive: Option<ArchiveJson>,
+    /// What the user has not seen of a trusted repository's notes; none where there is none.
+    unseen: Option<UnseenJson>,
     /// How many notes stand how.
     standings: std::collections::BTreeMap<Standing, usize>,
 }
@@ -99,6 +102,14 @@ struct ArchiveJson {
     count: usize,
     /// The last ones that went, the newest first.
     last: Vec<GoneJson>,
+}
+
+#[derive(Serialize)]
+struct UnseenJson {
+    new: usize,
+    changed: usize,
+    /// Whether they wait, so that they do not count before they are accepted.
+    waiting: bool,
 }
 
 #[derive(Serialize)]
@@ -161,10 +172,14 @@ fn gather(
                 read.document.diagnostics().iter().filter(|one| one.severity() == severity).count()
             };
             json.state = match (json.held, read.document.conflicts().is_empty()) {
+                _ if !at.trust.is_trusted() => "untrusted",
                 (_, false) => "in conflict",
                 (Some(_), true) => "held",
                 (None, true) => "ok",
             };
+            if let Trust::Untrusted(why) = &at.trust {
+                json.problem = Some(why.to_string());
+            }
             json.notes = read.document.notes().len();
             json.errors = count(Severity::Error);
             json.warnings = count(Severity::Warning);
@@ -202,6 +217,7 @@ fn gather(
         merge_driver: merge_driver(workspace),
         config_warnings,
         archive: archive(reach),
+        unseen: unseen(reach),
         standings,
     }
 }
@@ -222,6 +238,20 @@ fn differing(view: &View) -> Vec<DifferingJson> {
     let gone =
         view.gone.iter().map(|id| DifferingJson { id: id.clone(), because: Reason::Waiting, gone: true });
     stand_ins.chain(gone).collect()
+}
+
+/// What came or changed in the repo layers in reach since the user looked at them.
+fn unseen(reach: &Reach) -> Option<UnseenJson> {
+    let grant = reach.workspace.trust.grant()?;
+    let peeker = Peeker::new(&reach.workspace.root.path, state());
+    let mut unseen = UnseenJson { new: 0, changed: 0, waiting: grant.is_pinned };
+    for read in reach.layers.iter().filter(|read| read.layer.kind == LayerKind::Repo) {
+        let reviewed = peeker.reviewed(&read.layer, grant).ok()?;
+        for one in waiting(&read.document, &reviewed).iter().filter(|one| !one.is_rejected) {
+            *if one.before.is_some() { &mut unseen.changed } else { &mut unseen.new } += 1;
+        }
+    }
+    Some(unseen)
 }
 
 /// What went from the layers in reach. A store that cannot be read is told of elsewhere.
@@ -309,6 +339,14 @@ fn print(cx: &mut Context, reach: &Reach, status: &Status, judged: &[Judged<'_>]
             None => format!("{count} {word} ({})", why(&all)),
         };
         cx.out.line(format_args!("\n{line}"))?;
+    }
+    if let Some(unseen) = status.unseen.as_ref().filter(|unseen| unseen.new + unseen.changed > 0) {
+        let what = if unseen.waiting { "wait" } else { "not seen yet" };
+        cx.out.line(format_args!(
+            "\nin this repository's layers, {what}: {} new, {} changed",
+            unseen.new, unseen.changed
+        ))?;
+        cx.out.hint("`layers review` shows them");
     }
     if let Some(archive) = status.archive.as_ref().filter(|archive| archive.count > 0) {
         let word = if archive.count == 1 { "note" } else { "notes" };

@@ -8,6 +8,7 @@ use super::super::diff;
 use super::super::failure::{Exit, Failure};
 use super::super::output::{ERROR, HELP, WARNING, one_line};
 use super::super::stored;
+use super::conflicts::REMOVAL;
 use crate::merge::{Loss, Lost};
 use crate::note::LayerKind;
 use crate::reconcile::{Held, Reason};
@@ -90,8 +91,8 @@ struct DifferingJson {
 }
 
 pub(crate) fn run(args: &SyncArgs, cx: &mut Context) -> Result<Exit, Failure> {
-    let (here, session) = stored::open(cx)?;
     let is_dry = args.dry_run || args.check;
+    let (here, session) = if is_dry { stored::look(cx)? } else { stored::open(cx)? };
     let options = PassOptions { dry_run: is_dry, accept: args.accept, ..PassOptions::default() };
     let reports = session.pass(&here.workspace.layers, &options)?;
     drop(session);
@@ -181,7 +182,7 @@ fn lost(loss: &Loss) -> Option<LostJson> {
         Lost::Value { field, kept, lost } => {
             (field.as_ref().map(|field| field.key().to_owned()), kept.clone(), lost.clone())
         }
-        Lost::Removal => (Some("removal".to_owned()), None, None),
+        Lost::Removal => (Some(REMOVAL.to_owned()), None, None),
         // It is in the archive.
         Lost::Note(_) => return None,
     };
@@ -224,23 +225,46 @@ pub(crate) fn tell(cx: &mut Context, report: &LayerReport) -> Result<(), Failure
     Ok(())
 }
 
+/// Says what passes found that were made by the way: whatever did not go as the author of a
+/// file may think.
+pub(crate) fn tell_heard(cx: &mut Context) {
+    for report in cx.heard.take() {
+        let path = cx.out.path(&report.layer.path).to_string();
+        for line in warnings(&report) {
+            cx.out.warn(format_args!("{path}: {line}"));
+        }
+        if let Some(error) = &report.error {
+            cx.unavailable(&report.layer, error);
+        }
+    }
+}
+
+/// The ids of the notes to which something happened.
+fn ids_of(report: &LayerReport, what: Happened) -> Option<String> {
+    let ids: Vec<&str> =
+        report.happened.iter().filter(|(_, it)| *it == what).map(|(id, _)| id.as_str()).collect();
+    (!ids.is_empty()).then(|| one_line(&ids.join(", ")))
+}
+
 /// What a pass did with a layer, a line each.
 pub(crate) fn lines(report: &LayerReport) -> Vec<String> {
     let mut lines = Vec::new();
-    let ids = |what: Happened| {
-        let ids: Vec<&str> =
-            report.happened.iter().filter(|(_, it)| *it == what).map(|(id, _)| id.as_str()).collect();
-        (!ids.is_empty()).then(|| one_line(&ids.join(", ")))
-    };
     for (what, word) in [
         (Happened::Created, "new"),
         (Happened::Updated, "changed"),
         (Happened::Moved, "moved here"),
         (Happened::Returned, "back"),
     ] {
-        lines.extend(ids(what).map(|ids| format!("{word}: {ids}")));
+        lines.extend(ids_of(report, what).map(|ids| format!("{word}: {ids}")));
     }
-    lines.extend(ids(Happened::Gone).map(|ids| {
+    lines.extend(warnings(report));
+    lines
+}
+
+/// What a pass did otherwise than the author of the file may think, a line each.
+fn warnings(report: &LayerReport) -> Vec<String> {
+    let mut lines = Vec::new();
+    lines.extend(ids_of(report, Happened::Gone).map(|ids| {
         format!("{WARNING}gone{WARNING:#}: {ids} ({HELP}`layers restore ID` brings a note back{HELP:#})")
     }));
     if !report.carried.is_empty() {
@@ -306,6 +330,9 @@ pub(crate) const fn differs(reason: Reason) -> (&'static str, &'static str) {
         Reason::Held => ("held", "the file does not have it any more; it counts as before"),
         Reason::Unavailable => ("unavailable", "the file cannot be read; it counts as before"),
         Reason::Waiting => ("waits", "changed online, not in the file yet"),
+        Reason::Review => {
+            ("to review", "changed since you accepted it; that version counts (`layers review`)")
+        }
     }
 }
 

@@ -23,6 +23,7 @@ use crate::reach::Reach;
 use crate::reconcile::Reason;
 use crate::render::Format;
 use crate::sync::{LayerReport, PassOptions, SyncError};
+use crate::trust::Trusts;
 use crate::watch::{Batch, News, Passed, Passes, WatchOptions, open_in};
 use crate::workspace::{Env, LayerRef, WorkTree, Workspace, all_projects};
 
@@ -70,6 +71,12 @@ pub(crate) struct WatchArgs {
 pub(crate) fn run(args: &WatchArgs, cx: &mut Context) -> Result<Exit, Failure> {
     cx.purpose = Purpose::Write;
     let here = cx.here()?;
+    for folder in &args.folders {
+        let there = cx.find_at(Some(folder))?;
+        for notice in there.workspace.notices.iter().filter(|notice| notice.is_loud()) {
+            cx.out.warn(notice);
+        }
+    }
     let settle = Duration::from_millis(here.config.layers.settle_ms);
     let mut watcher = Watcher {
         hold: Duration::from_secs(here.config.layers.hold_seconds),
@@ -282,6 +289,10 @@ impl Passes for Watcher<'_> {
 
 impl Watcher<'_> {
     fn pass_group(&mut self, due: &[LayerRef]) -> Result<Vec<LayerReport>, SyncError> {
+        // Trust is given and taken back meanwhile.
+        let trusts = Trusts::new(context::state());
+        let due: Vec<LayerRef> = due.iter().map(|layer| layer.looked_at(&trusts)).collect();
+        let due = due.as_slice();
         let now = std::time::Instant::now();
         let mut open = Vec::new();
         for layer in due {
@@ -390,7 +401,7 @@ impl Watcher<'_> {
         // Layers come and go.
         let env = self.cx.env()?;
         let workspace = self.cx.discover(self.here.workspace.root.clone(), &env, &self.here.config)?;
-        let reach = Reach::read(workspace, context::state());
+        let reach = Reach::read_trusted(workspace, context::state());
         let block = block_of(&reach, &self.here.config, model.as_deref(), self.args.format);
         for path in &self.args.render {
             match write_block(path, &block) {

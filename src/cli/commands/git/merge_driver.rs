@@ -62,7 +62,7 @@ pub(crate) fn run(args: &MergeDriverArgs, cx: &mut Context) -> Result<Exit, Fail
         Failure::new(Exit::Unmerged, format_args!("{place}: {marked}; nothing is merged"))
             .help("resolve them on that side and commit, then merge again")
     })?;
-    if !merged.disagreements.is_empty() && conflict_style_has_base(Path::new(".")) {
+    if !merged.disagreements.is_empty() && conflict_style_has_base() {
         marks.base = Some(label(args.base_label.as_ref(), "base"));
         merged = merge(versions, &marks).unwrap_or(merged);
     }

@@ -2,6 +2,7 @@
 
 pub(crate) mod install;
 pub(crate) mod merge_driver;
+pub(crate) mod sync;
 
 use clap::{Args, Subcommand};
 
@@ -12,6 +13,7 @@ pub(crate) const EXAMPLES: &str = "\
 Examples:
   layers git install             merge layers by note and field in this repository
   layers git install --remove    as it was before
+  layers git sync                your own layers, to and from your other machines
 
 docs/git.md tells how a team sets it up.";
 
@@ -27,6 +29,9 @@ enum GitCommand {
     /// Have git merge layers by note and field
     #[command(after_long_help = install::EXAMPLES)]
     Install(install::InstallArgs),
+    /// Commit the layers of the root, take in what others did, push
+    #[command(after_long_help = sync::EXAMPLES)]
+    Sync(sync::GitSyncArgs),
     /// Merge three versions of a layer (git runs this)
     #[command(after_long_help = merge_driver::EXAMPLES)]
     MergeDriver(merge_driver::MergeDriverArgs),
@@ -35,6 +40,7 @@ enum GitCommand {
 pub(crate) fn run(args: &GitArgs, cx: &mut Context) -> Result<Exit, Failure> {
     match &args.command {
         GitCommand::Install(args) => install::run(args, cx),
+        GitCommand::Sync(args) => sync::run(args, cx),
         GitCommand::MergeDriver(args) => merge_driver::run(args, cx),
     }
 }
