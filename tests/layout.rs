@@ -18,7 +18,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("select", &["config", "note", "render"]),
     ("export", &["note", "document"]),
     ("effective", &["config", "document", "note", "select"]),
-    ("merge", &["document", "effective", "text"]),
+    ("merge", &["note", "document", "effective", "text"]),
     ("import", &["document", "note", "text"]),
     ("reconcile", &["document", "effective", "export", "merge", "note"]),
     ("check", &["text", "note", "document", "render"]),

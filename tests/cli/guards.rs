@@ -119,9 +119,9 @@ fn the_guard_begins_where_it_says() {
         for (before, left, is_held) in edges {
             let stage = Stage::with(path, form, eol, &all[..before]);
             if left == 0 {
-                stage.write("")
+                stage.write("");
             } else {
-                stage.save(&all[..left])
+                stage.save(&all[..left]);
             }
             let said = stage.sync().ends(if is_held { 3 } else { 0 }).out;
             let gone = if is_held { 0 } else { before - left };

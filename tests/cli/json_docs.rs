@@ -14,10 +14,11 @@ fn words(text: &str) -> BTreeSet<String> {
     text.split('`').skip(1).step_by(2).map(str::to_owned).collect()
 }
 
-/// The keys of the row of a table that begins with this command.
-fn row(command: &str) -> BTreeSet<String> {
+/// The keys of a command's row in the table of a section.
+fn row(section: &str, command: &str) -> BTreeSet<String> {
     let start = format!("| `{command}` |");
-    let row = DOCS.lines().find(|line| line.starts_with(&start)).unwrap_or_else(|| panic!("no row {start}"));
+    let table = DOCS.split("## ").find(|it| it.starts_with(section)).unwrap();
+    let row = table.lines().find(|line| line.starts_with(&start)).unwrap_or_else(|| panic!("no row {start}"));
     words(row.strip_prefix(&start).unwrap())
 }
 
@@ -84,21 +85,23 @@ fn history_prints_what_is_documented() {
     scene.run(&["sync"]).ok();
     scene.run(&["archive", "n2"]).ok();
     let change = json(&scene, &["history", "n2"]).as_array().unwrap().last().unwrap()["change"].to_string();
-    let is = |command: &str, printed: &Value, values: &[&str]| {
+    let in_section = |section: &str, command: &str, printed: &Value, values: &[&str]| {
         let mut found = BTreeSet::new();
         keys(printed, &mut found);
-        let mut known = row(command);
+        let mut known = row(section, command);
         known.retain(|word| !values.contains(&word.as_str()));
         assert_eq!(found, known, "{command}: {printed}");
     };
+    let is =
+        |command: &str, printed: &Value, values: &[&str]| in_section("History", command, printed, values);
     let origins = ["offline", "online", "carried-over", "git", "export"];
     is("history --versions", &json(&scene, &["history", "--versions"]), &origins);
     is("diff", &json(&scene, &["diff", "1"]), &[]);
     is("conflicts", &json(&scene, &["conflicts"]), &[]);
     is("archive", &json(&scene, &["archive"]), &["deleted", "archived", "git"]);
     let rolled = json(&scene, &["rollback", &change]);
-    is("rollback", &rolled, &[]);
-    is("restore", &json(&scene, &["restore", "n2"]), &[]);
+    in_section("Writing", "rollback", &rolled, &[]);
+    in_section("Writing", "restore", &json(&scene, &["restore", "n2"]), &[]);
     let ops = ["create", "update", "delete", "move", "restore", "lost"];
     let mut events = json(&scene, &["history"]);
     events.as_array_mut().unwrap().extend(json(&scene, &["history", "n1"]).as_array().unwrap().clone());
