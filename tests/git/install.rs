@@ -188,7 +188,12 @@ fn the_program_may_be_anywhere_and_may_go() {
     let odd = scene.path("bin/it's 100%O here");
     fs::create_dir_all(&odd).unwrap();
     let program = odd.join("layers");
-    fs::copy(env!("CARGO_BIN_EXE_layers"), &program).unwrap();
+    // By another process: a file that any of ours has open for writing cannot be run.
+    let copy = || {
+        let done = std::process::Command::new("cp").arg(env!("CARGO_BIN_EXE_layers")).arg(&program).status();
+        assert!(done.unwrap().success());
+    };
+    copy();
     let install = |path: &str| {
         let done = std::process::Command::new(&program)
             .args(["git", "install"])
@@ -230,7 +235,7 @@ fn the_program_may_be_anywhere_and_may_go() {
     );
     scene.git("app", &["merge", "--abort"]);
     // On the PATH, its name alone is written down.
-    fs::copy(env!("CARGO_BIN_EXE_layers"), &program).unwrap();
+    copy();
     install(&format!("{}:{path}", odd.display()));
     assert!(driver(&scene, "app").starts_with("command -v layers >"), "{}", driver(&scene, "app"));
 }

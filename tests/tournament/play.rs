@@ -117,10 +117,10 @@ fn by_driver([base, ours, theirs]: &[String; 3]) -> Outcome {
 fn judge(outcomes: &[Outcome; 2], wanted: &BTreeMap<String, Wanted>, is_strict: bool) -> Verdict {
     let is_marked = outcomes.iter().any(|outcome| outcome.is_marked);
     let is_disputed = wanted.values().any(|wanted| matches!(wanted, Wanted::Dispute(_)));
-    if !is_marked || is_strict {
-        if let Err(why) = compare(outcomes, wanted) {
-            return Verdict::Wrong(why);
-        }
+    if (!is_marked || is_strict)
+        && let Err(why) = compare(outcomes, wanted)
+    {
+        return Verdict::Wrong(why);
     }
     match (is_marked, is_disputed) {
         (true, true) => Verdict::Conflict,
