@@ -50,6 +50,7 @@ pub struct Store {
     set_aside: Option<PathBuf>,
     /// How its file was left.
     left: Option<Left>,
+    recent: content::Recent,
 }
 
 /// A transaction, for as long as the closure of [`Store::write`] runs, or a view for reading.
@@ -57,6 +58,7 @@ pub struct Store {
 pub struct Tx<'a> {
     sql: &'a Connection,
     path: &'a Path,
+    recent: &'a content::Recent,
 }
 
 impl Store {
@@ -94,7 +96,8 @@ impl Store {
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(&path, flags).map_err(|error| known(&path, error))?;
-        let store = Self { connection, path, set_aside: None, left: None };
+        let store =
+            Self { connection, path, set_aside: None, left: None, recent: content::Recent::default() };
         store.prepare().map_err(|error| known(&store.path, error))?;
         store.migrate()?;
         Ok(store)
@@ -169,7 +172,7 @@ impl Store {
 
     /// Reads, each statement by itself.
     pub fn read(&self) -> Tx<'_> {
-        Tx { sql: &self.connection, path: &self.path }
+        Tx { sql: &self.connection, path: &self.path, recent: &self.recent }
     }
 
     /// Writes all or nothing: an error, also one of the caller's, rolls everything back.
@@ -179,7 +182,7 @@ impl Store {
         let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
             .map_err(|error| known(&self.path, error))?;
         files::fault("begin").map_err(io)?;
-        let done = work(&Tx { sql: &transaction, path: &self.path })?;
+        let done = work(&Tx { sql: &transaction, path: &self.path, recent: &self.recent })?;
         files::fault("commit").map_err(io)?;
         transaction.commit().map_err(|error| known(&self.path, error))?;
         files::fault("committed").map_err(io)?;
