@@ -145,10 +145,10 @@ mod tests {
 
     #[test]
     fn a_woven_merge_differs_in_the_lines_in_dispute_alone() {
-        let woven = Woven::of("a\nb\nc\nd", "a!\nb\nx\nd", "a\nb\ny\nd!", Overlap::LastWord);
-        assert_eq!(woven.ours, "a!\nb\nx\nd!");
-        assert_eq!(woven.base, "a!\nb\nc\nd!");
-        assert_eq!(woven.theirs, "a!\nb\ny\nd!");
+        let woven = Woven::of("a\nb\nc\nd\ne", "a!\nb\nx\nd\ne", "a\nb\ny\nd\ne!", Overlap::LastWord);
+        assert_eq!(woven.ours, "a!\nb\nx\nd\ne!");
+        assert_eq!(woven.base, "a!\nb\nc\nd\ne!");
+        assert_eq!(woven.theirs, "a!\nb\ny\nd\ne!");
         assert!(!woven.is_clean());
     }
 

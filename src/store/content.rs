@@ -1,8 +1,10 @@
 //! Texts by their SHA-256, each once. Versions of a layer differ little, so a text is kept
 //! as what differs from another one, and that compressed.
 
+use std::cell::RefCell;
 use std::fmt;
 use std::io::{Read as _, Write as _};
+use std::rc::Rc;
 
 use flate2::Compression;
 use flate2::read::DeflateDecoder;
@@ -51,11 +53,14 @@ impl FromSql for Hash {
     }
 }
 
+/// The text that was read or kept last: what a version is read for is often to keep the next
+/// one as what differs from it.
+pub(super) type Recent = RefCell<Option<(Hash, Rc<str>)>>;
+
 struct Kept {
     base: Option<Hash>,
     prefix: usize,
     suffix: usize,
-    depth: i64,
     middle: Vec<u8>,
 }
 
@@ -66,18 +71,18 @@ impl Tx<'_> {
     /// [`Values::open`](crate::secret::Values::open).
     pub fn keep(&self, text: &str, near: Option<Hash>) -> Result<Hash, StoreError> {
         let hash = Hash::of(text);
-        if self.kept(hash)?.is_some() {
+        if self.depth(hash)?.is_some() {
             return Ok(hash);
         }
         let text = &*seal(text);
         let base = match near {
-            Some(near) => match self.kept(near)?.filter(|kept| kept.depth < MAX_DEPTH) {
-                Some(kept) => Some((near, kept.depth, self.text(near)?)),
+            Some(near) => match self.depth(near)?.filter(|depth| *depth < MAX_DEPTH) {
+                Some(depth) => Some((near, depth, self.shared_text(near)?)),
                 None => None,
             },
             None => None,
         };
-        let old = base.as_ref().map_or("", |(_, _, old)| old).as_bytes();
+        let old = base.as_ref().map_or("", |(_, _, old)| old.as_ref()).as_bytes();
         let new = text.as_bytes();
         let prefix = old.iter().zip(new).take_while(|(a, b)| a == b).count();
         let (old, new) = (&old[prefix..], &new[prefix..]);
@@ -94,11 +99,26 @@ impl Tx<'_> {
             "INSERT INTO content (hash, size, base, prefix, suffix, depth, middle) VALUES (?, ?, ?, ?, ?, ?, ?)",
             (hash, text.len(), base, prefix, suffix, depth, middle),
         )?;
+        *self.recent.borrow_mut() = Some((hash, text.into()));
         Ok(hash)
     }
 
     /// A text that is kept, without its credentials.
     pub fn text(&self, hash: Hash) -> Result<String, StoreError> {
+        Ok(self.shared_text(hash)?.as_ref().to_owned())
+    }
+
+    fn shared_text(&self, hash: Hash) -> Result<Rc<str>, StoreError> {
+        let known = self.recent.borrow().as_ref().filter(|(known, _)| *known == hash).cloned();
+        if let Some((_, text)) = known {
+            return Ok(text);
+        }
+        let text: Rc<str> = self.read_text(hash)?.into();
+        *self.recent.borrow_mut() = Some((hash, Rc::clone(&text)));
+        Ok(text)
+    }
+
+    fn read_text(&self, hash: Hash) -> Result<String, StoreError> {
         // From the text that is whole up to the one asked for.
         let mut chain = Vec::new();
         let mut next = Some(hash);
@@ -120,15 +140,14 @@ impl Tx<'_> {
     }
 
     fn kept(&self, hash: Hash) -> Result<Option<Kept>, StoreError> {
-        self.one("SELECT base, prefix, suffix, depth, middle FROM content WHERE hash = ?", [hash], |row| {
-            Ok(Kept {
-                base: row.get(0)?,
-                prefix: row.get(1)?,
-                suffix: row.get(2)?,
-                depth: row.get(3)?,
-                middle: row.get(4)?,
-            })
+        self.one("SELECT base, prefix, suffix, middle FROM content WHERE hash = ?", [hash], |row| {
+            Ok(Kept { base: row.get(0)?, prefix: row.get(1)?, suffix: row.get(2)?, middle: row.get(3)? })
         })
+    }
+
+    /// How many texts stand between a kept text and one that is stored whole.
+    fn depth(&self, hash: Hash) -> Result<Option<i64>, StoreError> {
+        self.one("SELECT depth FROM content WHERE hash = ?", [hash], |row| row.get(0))
     }
 
     fn lacks(&self, hash: Hash) -> StoreError {

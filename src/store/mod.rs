@@ -59,6 +59,7 @@ pub struct Store {
     set_aside: Option<PathBuf>,
     /// How its file was left.
     left: Option<Left>,
+    recent: content::Recent,
 }
 
 /// A transaction, for as long as the closure of [`Store::write`] runs, or a view for reading.
@@ -66,6 +67,7 @@ pub struct Store {
 pub struct Tx<'a> {
     sql: &'a Connection,
     path: &'a Path,
+    recent: &'a content::Recent,
 }
 
 impl Store {
@@ -105,7 +107,8 @@ impl Store {
             OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
         let connection = Connection::open_with_flags(format!("{}?{mode}", uri(&path)), flags)
             .map_err(|error| known(&path, error))?;
-        let store = Self { connection, path, set_aside: None, left: None };
+        let store =
+            Self { connection, path, set_aside: None, left: None, recent: content::Recent::default() };
         store.connection.busy_timeout(PATIENCE).map_err(|error| known(&store.path, error))?;
         store.check_suspicion()?;
         // One that has to be brought up to date says that it cannot be written.
@@ -117,7 +120,8 @@ impl Store {
     pub fn empty(place: &StatePlace) -> Result<Self, StoreError> {
         let path = place.file().to_owned();
         let connection = Connection::open_in_memory().map_err(|error| known(&path, error))?;
-        let store = Self { connection, path, set_aside: None, left: None };
+        let store =
+            Self { connection, path, set_aside: None, left: None, recent: content::Recent::default() };
         store.migrate()?;
         Ok(store)
     }
@@ -133,7 +137,8 @@ impl Store {
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(&path, flags).map_err(|error| known(&path, error))?;
-        let store = Self { connection, path, set_aside: None, left: None };
+        let store =
+            Self { connection, path, set_aside: None, left: None, recent: content::Recent::default() };
         store.demand_writable().and_then(|()| store.prepare()).map_err(|error| known(&store.path, error))?;
         store.check_suspicion()?;
         store.migrate()?;
@@ -245,7 +250,7 @@ impl Store {
 
     /// Reads, each statement by itself.
     pub fn read(&self) -> Tx<'_> {
-        Tx { sql: &self.connection, path: &self.path }
+        Tx { sql: &self.connection, path: &self.path, recent: &self.recent }
     }
 
     /// Writes all or nothing: an error, also one of the caller's, rolls everything back.
@@ -255,7 +260,7 @@ impl Store {
         let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
             .map_err(|error| known(&self.path, error))?;
         files::fault("begin").map_err(io)?;
-        let done = work(&Tx { sql: &transaction, path: &self.path })?;
+        let done = work(&Tx { sql: &transaction, path: &self.path, recent: &self.recent })?;
         files::fault("commit").map_err(io)?;
         transaction.commit().map_err(|error| known(&self.path, error))?;
         files::fault("committed").map_err(io)?;
