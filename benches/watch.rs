@@ -20,6 +20,9 @@ const LAYERS: usize = 200;
 /// `layers.settleMs`, where nothing is configured.
 const SETTLE: Duration = Duration::from_millis(200);
 
+/// How long an idle watch is looked at.
+const WATCHED: Duration = Duration::from_secs(8);
+
 fn main() {
     let edits = if std::env::args().any(|it| it == "quick") { 20 } else { 100 };
     println!(
@@ -28,7 +31,8 @@ fn main() {
     for notes in [25, 500] {
         let world = World::new(notes);
         let mut watch = world.watch();
-        let idle = memory(watch.0.id());
+        let idle = Idle::of(watch.0.id());
+        let before = cpu(watch.0.id());
         let (mut floors, mut times) = (Vec::new(), Vec::new());
         for at in 0..edits {
             let path = &world.paths[at % LAYERS];
@@ -36,19 +40,23 @@ fn main() {
             floors.push(world.floor(&text));
             times.push(world.edit(path, &text));
         }
-        println!(
-            "{notes:>4} notes a layer: p50 {}  p99 {}   write+fsync+stat: p50 {}  p99 {}   memory: idle {idle}, after the edits {}",
-            shown(quantile(&mut times, 50)),
-            shown(quantile(&mut times, 99)),
-            shown(quantile(&mut floors, 50)),
-            shown(quantile(&mut floors, 99)),
-            memory(watch.0.id()),
-        );
+        let used = since(before, watch.0.id()).map(|used| used / u32::try_from(edits).unwrap());
+        for percent in [50, 99] {
+            let (time, floor) = (quantile(&mut times, percent), quantile(&mut floors, percent));
+            println!(
+                "{notes:>4} notes a layer: p{percent} {}, write+fsync+stat {}: {:.1} times it",
+                shown(time),
+                shown(floor),
+                time.as_secs_f64() / floor.as_secs_f64()
+            );
+        }
+        println!("     processor time {} an edit", used.map_or_else(|| "unknown".into(), shown));
+        println!("     idle: {idle}; memory after the edits {}", memory(watch.0.id()));
         watch.0.kill().unwrap();
         // A watch that finds nothing new: all of it was in the store when it began.
         let watch = world.watch();
         thread::sleep(SETTLE * 10);
-        println!("     all {} notes known from before: idle {}", notes * LAYERS, memory(watch.0.id()));
+        println!("     all {} notes known from before: {}", notes * LAYERS, Idle::of(watch.0.id()));
     }
 }
 
@@ -153,6 +161,44 @@ fn quantile(times: &mut [Duration], percent: usize) -> Duration {
 
 fn shown(time: Duration) -> String {
     format!("{:.1} ms", time.as_secs_f64() * 1000.0)
+}
+
+/// What it costs to wait.
+struct Idle {
+    memory: String,
+    used: Option<Duration>,
+}
+
+impl Idle {
+    /// Once it rests.
+    fn of(pid: u32) -> Self {
+        thread::sleep(WATCHED / 4);
+        let before = cpu(pid);
+        thread::sleep(WATCHED);
+        Self { memory: memory(pid), used: since(before, pid) }
+    }
+}
+
+impl std::fmt::Display for Idle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let used = self.used.map_or_else(|| "unknown".into(), shown);
+        write!(f, "memory {}, processor time {used} in {WATCHED:?}", self.memory)
+    }
+}
+
+/// Processor time of all threads of a process, in user and system mode, as the scheduler counts
+/// it.
+fn cpu(pid: u32) -> Option<Duration> {
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).ok()?;
+    let of = |thread: PathBuf| -> Option<u64> {
+        let stat = fs::read_to_string(thread.join("schedstat")).ok()?;
+        stat.split(' ').next()?.parse().ok()
+    };
+    Some(Duration::from_nanos(threads.filter_map(|thread| of(thread.ok()?.path())).sum()))
+}
+
+fn since(before: Option<Duration>, pid: u32) -> Option<Duration> {
+    Some(cpu(pid)?.saturating_sub(before?))
 }
 
 /// What `/proc` says of a process's memory.

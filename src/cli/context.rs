@@ -11,7 +11,7 @@ use crate::files;
 use crate::identity::{Claims, Purpose};
 use crate::note::LayerKind;
 use crate::reach::Reach;
-use crate::store::StatePlace;
+use crate::store::{StatePlace, Store};
 use crate::sync::{Author, Heard, Session, SyncError};
 use crate::trust::Trusts;
 use crate::workspace::{Env, LayerRef, Root, Workspace, WorkspaceError};
@@ -270,8 +270,18 @@ pub(crate) fn target(workspace: &Workspace, place: LayerArg) -> Result<LayerRef,
 
 /// The right to write below the root, for as long as it is held, with the store open.
 pub(crate) fn session(root: &Root, config: &Config, author: Author) -> Result<Session, SyncError> {
+    resume(root, config, author, None)
+}
+
+/// As [`session`], with the store of an earlier one.
+pub(crate) fn resume(
+    root: &Root,
+    config: &Config,
+    author: Author,
+    kept: Option<Store>,
+) -> Result<Session, SyncError> {
     let patience = Duration::from_millis(config.layers.lock_timeout_ms);
-    Session::open(&root.path, &StatePlace::from_process()?, patience, author)
+    Session::resume(&root.path, &StatePlace::from_process()?, patience, author, kept)
 }
 
 /// Where the store is, if anything says so.

@@ -16,6 +16,7 @@ mod folder;
 mod lock;
 mod read;
 mod replace;
+mod sweep;
 mod target;
 
 pub use error::{Action, ChangedTo, LockError, ReadError, WriteError};
@@ -24,4 +25,5 @@ pub use folder::{NewFile, create_folder, list_names, probe_folder};
 pub use lock::{LOCK_FILE, Lock};
 pub use read::{Found, read_bytes, read_text};
 pub use replace::{Expected, TEMP_PREFIX, TEMP_SUFFIX, Wrote, replace};
+pub use sweep::sweep_temporaries;
 pub use target::final_target;

@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, fchown};
 use std::path::Path;
 
-use tempfile::{Builder, NamedTempFile};
+use tempfile::{Builder, TempPath};
 
 use super::error::{Action, ChangedTo, On as _, WriteError};
 use super::fault::fault;
@@ -72,7 +72,7 @@ fn create(path: &Path, target: &Path, bytes: &[u8], new: NewFile) -> Result<Wrot
     }
     let temporary = write_temporary(path, &folder, bytes, new.file_mode(), |_| Ok(()))?;
     match temporary.persist_noclobber(target) {
-        Ok(_) => {}
+        Ok(()) => {}
         Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
             return Err(WriteError::Changed { path: path.to_owned(), to: ChangedTo::Present });
         }
@@ -99,14 +99,15 @@ fn overwrite(path: &Path, target: &Path, old: &[u8], bytes: &[u8]) -> Result<Wro
     Ok(Wrote::Replaced)
 }
 
-/// A synced temporary file in `folder`; removed again when dropped.
+/// A synced temporary file in `folder`, closed again, so that watchers hear of the rename and
+/// of nothing after it; removed when dropped.
 fn write_temporary(
     path: &Path,
     folder: &Path,
     bytes: &[u8],
     mode: u32,
     prepare: impl FnOnce(&File) -> Result<(), WriteError>,
-) -> Result<NamedTempFile, WriteError> {
+) -> Result<TempPath, WriteError> {
     fault("temporary").on::<WriteError>(Action::CreateTemporary, path)?;
     let mut temporary = Builder::new()
         .prefix(TEMP_PREFIX)
@@ -120,7 +121,7 @@ fn write_temporary(
     fault("written").on::<WriteError>(Action::WriteTemporary, path)?;
     temporary.as_file().sync_all().on::<WriteError>(Action::SyncTemporary, path)?;
     fault("rename").on::<WriteError>(Action::SyncTemporary, path)?;
-    Ok(temporary)
+    Ok(temporary.into_temp_path())
 }
 
 fn compare(path: &Path, expected: Expected<'_>, held: &Found<Vec<u8>>) -> Result<(), WriteError> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::document::{Change, Document, EditError, Field, NewNote, Note, Place, State};
+use crate::document::{Change, Document, EditError, Field, Form, NewNote, Note, Place, State};
 use crate::effective::id_of;
 
 use super::changes::{ChangeSet, FieldChange, NoteChange, Notes, fields_of, meaning, said};
@@ -63,6 +63,26 @@ impl Applied {
     }
 }
 
+/// How a new note is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Forms {
+    /// As most notes of the target are.
+    Targets,
+    /// As it was written, if the target has notes like that, too.
+    Own,
+}
+
+impl Forms {
+    pub(super) fn of(self, newer: Note<'_>, target: &Document) -> Form {
+        let own = newer.form();
+        let is_known = || target.notes().any(|note| note.form() == own);
+        match target.form() {
+            Some(form) if self == Self::Targets || !is_known() => form,
+            _ => own,
+        }
+    }
+}
+
 /// What one note asks for.
 struct Step {
     id: String,
@@ -82,7 +102,7 @@ impl ChangeSet<'_> {
         if self.from.source() == self.to.source() || target.source() == self.to.source() {
             return Applied::unchanged(target);
         }
-        let mut applied = self.apply_notes(target);
+        let mut applied = self.apply_notes(target, Forms::Targets);
         if prose::differs(self.from, self.to) {
             applied.document = self.merge_prose(applied.document, &mut applied.losses);
         }
@@ -90,14 +110,21 @@ impl ChangeSet<'_> {
     }
 
     /// As [`Self::apply`], without the prose.
-    pub(super) fn apply_notes(&self, target: &Document) -> Applied {
+    pub(super) fn apply_notes(&self, target: &Document, forms: Forms) -> Applied {
         let (mut losses, mut waiting) = (Vec::new(), Vec::new());
         let mut steps = Vec::new();
         let (base, newer, present) = (Notes::of(self.from), Notes::of(self.to), Notes::of(target));
         for (id, change) in self.notes() {
             let before = base.first(id);
             let sides = Sides { base: before, newer: newer.first(id), target: present.heir(id, before) };
-            let changes = sides.settle(id, change, self, target, &mut losses, &mut waiting);
+            let changes = match (change, sides.newer, sides.target) {
+                (NoteChange::Added(new), Some(newer), None) if target.is_absent(id) => {
+                    let form = forms.of(newer, target);
+                    let place = place_of(newer, self.to, target, form);
+                    vec![Change::Insert { note: new.clone(), form: Some(form), place }]
+                }
+                _ => sides.settle(id, change, target, &mut losses, &mut waiting),
+            };
             if !changes.is_empty() {
                 steps.push(Step { id: id.clone(), changes });
             }
@@ -179,7 +206,6 @@ impl Sides<'_> {
         &self,
         id: &str,
         change: &NoteChange,
-        set: &ChangeSet<'_>,
         target: &Document,
         losses: &mut Vec<Loss>,
         waiting: &mut Vec<Waiting>,
@@ -195,11 +221,7 @@ impl Sides<'_> {
                 waiting.push(Waiting { id: id.to_owned(), why: None });
                 Vec::new()
             }
-            (NoteChange::Added(new), None) => {
-                let place = self.newer.map_or(Place::End, |newer| place_of(newer, set.to, target));
-                vec![Change::Insert { note: new.clone(), form: target.form(), place }]
-            }
-            (NoteChange::Removed(_) | NoteChange::Respelled, None) => Vec::new(),
+            (NoteChange::Added(_) | NoteChange::Removed(_) | NoteChange::Respelled, None) => Vec::new(),
             (NoteChange::Changed(_), None) => {
                 if let Some(newer) = self.newer {
                     losses.push(Loss {
@@ -314,15 +336,14 @@ fn loss(id: Option<&str>, field: Option<&Field>, lines: LostLines) -> Loss {
 }
 
 /// Behind the nearest note before it that the target has, too.
-pub(super) fn place_of(newer: Note<'_>, to: &Document, target: &Document) -> Place {
-    let form = target.form().unwrap_or(newer.form());
+pub(super) fn place_of(newer: Note<'_>, to: &Document, target: &Document, form: Form) -> Place {
     let before = to.notes().take(newer.index()).collect::<Vec<_>>();
     let fellow = before.into_iter().rev().find_map(|fellow| {
         let id = id_of(fellow);
         target.notes().find(|note| {
             id_of(*note) == id
                 && note.form() == form
-                && (note.kind() == newer.kind() || form == crate::document::Form::FrontMatter)
+                && (note.kind() == newer.kind() || form == Form::FrontMatter)
         })
     });
     fellow.map_or(Place::End, |fellow| Place::After(fellow.index()))

@@ -13,6 +13,7 @@ use crate::document::Document;
 use crate::text::{Line, Span};
 
 use super::apply::Applied;
+use super::apply::Forms;
 use super::changes::{ChangeSet, NoteChange, Notes, is_spelled_alike, said};
 
 /// Where a version of a file came from.
@@ -156,7 +157,7 @@ impl Base {
                 let mut changes = ChangeSet::between(&before, &after);
                 changes.keep_standing(&head);
                 let target = all.as_ref().map_or(file, |applied| &applied.document);
-                let applied = changes.apply_notes(target);
+                let applied = changes.apply_notes(target, Forms::Targets);
                 if applied.document.source() != target.source() || !applied.losses.is_empty() {
                     let mut joined = all.unwrap_or_else(|| Applied::unchanged(file));
                     joined.document = applied.document;

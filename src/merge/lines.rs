@@ -1,8 +1,23 @@
 //! Line-level three-way merge of texts, where one side has the last word. Knows no notes.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use similar::{MergeResolution, TextMerge};
+
+/// A text for comparing its lines, with as many as `split_inclusive('\n')` gives: to the diff
+/// library, a CR alone would end a line, too.
+pub(super) fn comparable(text: &str) -> Cow<'_, str> {
+    let is_alone = |at: usize| !text[at + 1..].starts_with('\n');
+    if !text.match_indices('\r').any(|(at, _)| is_alone(at)) {
+        return Cow::Borrowed(text);
+    }
+    let lines = text.split_inclusive('\n').map(|line| match line.strip_suffix("\r\n") {
+        Some(line) => line.replace('\r', "\u{0}") + "\r\n",
+        None => line.replace('\r', "\u{0}"),
+    });
+    Cow::Owned(lines.collect())
+}
 
 /// What happens where both sides changed the same lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +88,8 @@ fn weave(base: &str, ours: &str, theirs: &str, overlap: Overlap, out: &mut Woven
     let ended =
         [base, ours, theirs].map(|text| if text.is_empty() { String::new() } else { format!("{text}\n") });
     let [base, ours, theirs] = &ended;
-    let merged = TextMerge::from_lines(base, ours, theirs);
+    let compared = [base, ours, theirs].map(|text| comparable(text));
+    let merged = TextMerge::from_lines(&*compared[0], &*compared[1], &*compared[2]);
     let [base, ours, theirs] =
         [base, ours, theirs].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
     for region in merged.regions() {

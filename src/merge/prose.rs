@@ -6,7 +6,7 @@ use crate::document::{Document, SegmentKind};
 use crate::effective::id_of;
 use crate::text::{Lines, Span, Splice, splice};
 
-use super::lines::LostLines;
+use super::lines::{LostLines, comparable};
 
 /// Stands for a note among the lines of prose; no line of a file starts with it.
 const NOTE: char = '\u{0}';
@@ -81,7 +81,8 @@ pub(super) fn carry(from: &Document, to: &Document, target: &Document) -> Carrie
     let has = |document: &Document, id: &str| document.notes().any(|note| id_of(note) == id);
     let is_common = |id: &str| has(from, id) && has(to, id) && has(target, id);
     let [base, ours, theirs] = [from, target, to].map(|document| Skeleton::of(document, is_common));
-    let merged = TextMerge::from_lines(&base.text, &ours.text, &theirs.text);
+    let compared = [&base, &ours, &theirs].map(|side| comparable(&side.text));
+    let merged = TextMerge::from_lines(&*compared[0], &*compared[1], &*compared[2]);
     let [base_lines, our_lines, their_lines] =
         [&base, &ours, &theirs].map(|side| side.text.split_inclusive('\n').collect::<Vec<_>>());
     let mut carried = Carried { splices: Vec::new(), clashes: Vec::new() };

@@ -380,6 +380,7 @@ pub fn steps(head: &Document, after: &Document, view: &View) -> Vec<Step> {
     // Notes that counted without being readable in the newest version.
     let unreadable = |stand_in: &&StandIn| {
         stand_in.reason != Reason::Isolation
+            && !stand_in.is_unnamed()
             && head.note(&stand_in.id).is_none_or(|note| note.state() != State::Good)
     };
     for stand_in in view.without_waiting().filter(unreadable) {

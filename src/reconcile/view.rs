@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::document::{Change, Document, Field, Note, State};
+use crate::effective::id_of;
 use crate::merge::{ChangeSet, NoteChange};
 
 use super::{Step, isolation};
@@ -42,6 +43,14 @@ pub struct StandIn {
     pub reason: Reason,
     /// The note as a layer of its own.
     pub text: String,
+}
+
+impl StandIn {
+    /// Whether it is of a note without an id: it is there for as long as the newest version
+    /// is the last that was taken, and nothing else can tell it by what it is called.
+    pub(super) fn is_unnamed(&self) -> bool {
+        Document::parse(self.text.as_str()).notes().all(|note| note.id().is_none())
+    }
 }
 
 /// Why a file is not taken for what it says.
@@ -161,6 +170,11 @@ impl View {
                 }
             }
         }
+        for (id, note) in unnamed(head) {
+            if file.notes().all(|other| id_of(other) != id) {
+                stand_ins.insert(id, (reason, said_in_full(note)));
+            }
+        }
         let mut view = Self { stand_ins: listed(stand_ins, head), held, ..Self::default() };
         view.add_waiting(file, waiting);
         view
@@ -258,6 +272,13 @@ impl View {
     }
 }
 
+/// The notes that have no id yet, with what they are called until they have one.
+fn unnamed(document: &Document) -> impl Iterator<Item = (String, Note<'_>)> {
+    let is_unnamed = |note: &Note<'_>| note.id().is_none() && note.state() == State::Good;
+    let counts = move |note: &Note<'_>| is_unnamed(note) && !note.content().is_empty();
+    document.notes().filter(counts).map(|note| (id_of(note).into_owned(), note))
+}
+
 /// In the order of the newest version.
 fn listed(stand_ins: BTreeMap<String, (Reason, String)>, head: &Document) -> Vec<StandIn> {
     let stand_in = |(id, (reason, text))| StandIn { id, reason, text };
@@ -271,6 +292,7 @@ pub(super) fn known_ids<'a>(head: &'a Document, view: &'a View) -> impl Iterator
     let of_file = head.notes().filter(|note| note.state() == State::Good).filter_map(Note::id);
     of_file.chain(
         view.without_waiting()
+            .filter(|stand_in| !stand_in.is_unnamed())
             .map(|stand_in| &*stand_in.id)
             .filter(|id| head.note(id).is_none_or(|note| note.state() != State::Good)),
     )

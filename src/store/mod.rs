@@ -11,6 +11,7 @@ mod error;
 mod journal;
 mod lines;
 mod place;
+mod rest;
 mod schema;
 mod trust;
 
@@ -33,6 +34,7 @@ pub use lines::{LayerId, LayerRow, Stamp, VersionId, VersionRow};
 pub use place::StatePlace;
 pub use trust::{ReviewedRow, TrustRow};
 
+use rest::Left;
 use schema::MIGRATIONS;
 
 /// What the name of a store that is thought to be damaged has behind it, as a file of its own.
@@ -40,6 +42,10 @@ const SUSPECT: &str = ".suspect";
 
 /// How long to wait for other processes.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How many prepared statements are kept: more than this module has, as preparing one takes
+/// longer than running it.
+const STATEMENTS: usize = 64;
 
 /// Between two tries of what SQLite does not wait for.
 const PAUSE: Duration = Duration::from_millis(5);
@@ -51,6 +57,8 @@ pub struct Store {
     path: PathBuf,
     /// Where a damaged store was put, if one was found.
     set_aside: Option<PathBuf>,
+    /// How its file was left.
+    left: Option<Left>,
 }
 
 /// A transaction, for as long as the closure of [`Store::write`] runs, or a view for reading.
@@ -97,7 +105,7 @@ impl Store {
             OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
         let connection = Connection::open_with_flags(format!("{}?{mode}", uri(&path)), flags)
             .map_err(|error| known(&path, error))?;
-        let store = Self { connection, path, set_aside: None };
+        let store = Self { connection, path, set_aside: None, left: None };
         store.connection.busy_timeout(PATIENCE).map_err(|error| known(&store.path, error))?;
         store.check_suspicion()?;
         // One that has to be brought up to date says that it cannot be written.
@@ -109,7 +117,7 @@ impl Store {
     pub fn empty(place: &StatePlace) -> Result<Self, StoreError> {
         let path = place.file().to_owned();
         let connection = Connection::open_in_memory().map_err(|error| known(&path, error))?;
-        let store = Self { connection, path, set_aside: None };
+        let store = Self { connection, path, set_aside: None, left: None };
         store.migrate()?;
         Ok(store)
     }
@@ -125,7 +133,7 @@ impl Store {
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(&path, flags).map_err(|error| known(&path, error))?;
-        let store = Self { connection, path, set_aside: None };
+        let store = Self { connection, path, set_aside: None, left: None };
         store.demand_writable().and_then(|()| store.prepare()).map_err(|error| known(&store.path, error))?;
         store.check_suspicion()?;
         store.migrate()?;
@@ -160,6 +168,7 @@ impl Store {
     }
 
     fn prepare(&self) -> Result<(), rusqlite::Error> {
+        self.connection.set_prepared_statement_cache_capacity(STATEMENTS);
         self.connection.busy_timeout(PATIENCE)?;
         self.use_wal()?;
         self.connection.pragma_update(None, "synchronous", "FULL")?;

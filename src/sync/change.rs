@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::document::{Change, Document, EditError, Field, Note, Refusal};
 use crate::effective::id_of;
-use crate::files::{Expected, Found, WriteError, Wrote};
+use crate::files::{ChangedTo, Expected, Found, WriteError, Wrote};
 use crate::reconcile::{Step, View, lacks_ids, renew_revision, steps};
 use crate::review::seen_online;
 use crate::store::{Hash, LayerId, StoreError, Tx, WhyGone};
@@ -193,8 +193,17 @@ impl Session {
             return Err(error.into());
         }
         let waits = report.waits.clone();
+        let left = self.left_by_pass(layer, report.after.as_ref())?;
         self.heard.hear(report);
         let looked = Looked::at(layer)?;
+        if looked.hash().unwrap_or_else(nothing) != left {
+            // Somebody saved it since: nobody has seen yet what that did to notes.
+            return Err(WorkspaceError::from(WriteError::Changed {
+                path: layer.path.clone(),
+                to: ChangedTo::OtherBytes,
+            })
+            .into());
+        }
         let (text, is_there) = match &looked.found {
             Found::Content(text) => (text.as_str(), true),
             Found::Absent => (seed, false),
@@ -217,6 +226,15 @@ impl Session {
         self.record_change(layer, &file, &after, is_there)
             .map_err(|error| ChangeError::Unrecorded { path: layer.path.clone(), error })?;
         Ok(Changed { wrote, before: file, after, waits: None })
+    }
+
+    /// The hash of the file as a pass left it: by its report, or as the store knows it.
+    fn left_by_pass(&self, layer: &LayerRef, after: Option<&Document>) -> Result<Hash, SyncError> {
+        if let Some(after) = after {
+            return Ok(Hash::of(after.source()));
+        }
+        let row = self.store.read().layer(&self.root, &place_of(&layer.path))?;
+        Ok(row.and_then(|row| row.seen).unwrap_or_else(nothing))
     }
 
     /// The file is not to be written now: the change is made to what the layer said last,
@@ -356,6 +374,11 @@ fn accept(
         tx.put_reviewed(grant.id, path, &row, now)?;
     }
     Ok(())
+}
+
+/// The hash of a file that is not there.
+fn nothing() -> Hash {
+    Hash::of("")
 }
 
 /// A refusal of the document with the layer that it is about.

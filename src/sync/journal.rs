@@ -68,7 +68,8 @@ impl Session {
                 (super::view_of(row).is_plain() && is_written, work.file.source())
             };
             if is_plain && work.error.is_none() && work.waits.is_none() {
-                let hash = (work.wrote || work.looked.found != Found::Absent).then(|| Hash::of(text));
+                let is_there = work.wrote || work.looked.found != Found::Absent;
+                let hash = is_there.then(|| if work.wrote { Hash::of(text) } else { work.hash() });
                 let stamp = if work.wrote { stamp_of(&work.layer.path) } else { work.looked.stamp };
                 self.marks.put(&self.root, &work.place, hash, stamp, batch.at);
             } else if work.settled.is_some() {
@@ -93,7 +94,7 @@ impl Session {
         let newest = tx.newest_version(row.id)?;
         let base = settled.base.and_then(|base| work.versions.get(base.index)).copied();
         if let Some(origin) = settled.origin
-            && newest.as_ref().is_none_or(|newest| newest.hash != Hash::of(work.file.source()))
+            && newest.as_ref().is_none_or(|newest| newest.hash != work.hash())
         {
             add_version(tx, row.id, &work.file, origin.as_str(), batch)?;
         }
@@ -114,7 +115,8 @@ impl Session {
             matches!(work.waits, Some(Waits::Conflict | Waits::Git(_) | Waits::Editor | Waits::Unwritable));
         let is_blocked = is_blocked || !work.by_git && lacks_ids(&settled.document);
         let is_there = work.wrote || work.looked.found != Found::Absent;
-        row.seen = (!is_blocked && is_there).then(|| Hash::of(settled.document.source()));
+        row.seen = (!is_blocked && is_there)
+            .then(|| if work.wrote { Hash::of(settled.document.source()) } else { work.hash() });
         // What was just written is too young for its stat to tell.
         row.stamp = if work.wrote || is_blocked { None } else { reliable(work.looked.stamp, batch.at) };
         if row != known {

@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
+use crate::document::Document;
 use crate::files::Found;
 use crate::store::{Hash, Stamp};
 use crate::workspace::{LayerRef, WorkspaceError};
@@ -17,6 +18,7 @@ pub(super) struct Looked {
     pub(super) found: Found<String>,
     /// None if there is no file.
     pub(super) stamp: Option<Stamp>,
+    hash: Option<Hash>,
 }
 
 impl Looked {
@@ -27,19 +29,32 @@ impl Looked {
             let found = layer.read_text()?;
             let after = stamp_of(&layer.path);
             if after == stamp {
-                return Ok(Self { found, stamp });
+                return Ok(Self::new(found, stamp));
             }
             stamp = after;
         }
         // It is being written all the time: what was read is good, its stamp is not.
-        Ok(Self { found: layer.read_text()?, stamp: None })
+        Ok(Self::new(layer.read_text()?, None))
+    }
+
+    fn new(found: Found<String>, stamp: Option<Stamp>) -> Self {
+        let hash = match &found {
+            Found::Content(text) => Some(Hash::of(text)),
+            Found::Absent => None,
+        };
+        Self { found, stamp, hash }
     }
 
     /// The SHA-256 of the text; none if there is no file.
-    pub(super) fn hash(&self) -> Option<Hash> {
+    pub(super) const fn hash(&self) -> Option<Hash> {
+        self.hash
+    }
+
+    /// The text, parsed; an empty one if there is no file.
+    pub(super) fn document(&self) -> Document {
         match &self.found {
-            Found::Content(text) => Some(Hash::of(text)),
-            Found::Absent => None,
+            Found::Content(text) => Document::parse(text.as_str()),
+            Found::Absent => Document::parse(""),
         }
     }
 }

@@ -12,6 +12,7 @@ mod journal;
 mod line;
 mod look;
 mod marks;
+mod pass;
 mod peek;
 
 use std::cell::RefCell;
@@ -38,7 +39,7 @@ use journal::Batch;
 use line::StoredLine;
 pub use look::place_of;
 
-use look::{Looked, stamp_of};
+use look::Looked;
 use marks::Marks;
 
 /// Why a pass did not take place. Trouble with one layer is in its [`LayerReport`].
@@ -66,11 +67,14 @@ pub struct PassOptions<'a> {
     pub accept: bool,
     /// Whether writing a layer must wait, because an editor has it open.
     pub is_open: &'a dyn Fn(&LayerRef) -> bool,
+    /// Whether a file that reads worse than what is known of it, as in the middle of a save,
+    /// is left alone.
+    pub spare: &'a dyn Fn(&LayerRef) -> bool,
 }
 
 impl Default for PassOptions<'_> {
     fn default() -> Self {
-        Self { dry_run: false, names: true, accept: false, is_open: &|_| false }
+        Self { dry_run: false, names: true, accept: false, is_open: &|_| false, spare: &|_| false }
     }
 }
 
@@ -93,6 +97,7 @@ pub enum Waits {
 
 /// What a pass did with one layer.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "facts, each of which may hold with any other")]
 pub struct LayerReport {
     /// The layer.
     pub layer: LayerRef,
@@ -120,6 +125,8 @@ pub struct LayerReport {
     pub view: View,
     /// Why the file does not get what it lacks.
     pub waits: Option<Waits>,
+    /// Whether it was left alone, as it reads worse than before ([`PassOptions::spare`]).
+    pub is_spared: bool,
     /// Why it is left out.
     pub error: Option<WorkspaceError>,
 }
@@ -156,6 +163,7 @@ impl LayerReport {
             losses: Vec::new(),
             view: View::default(),
             waits: None,
+            is_spared: false,
             error: None,
         }
     }
@@ -196,6 +204,8 @@ pub struct Session {
 
 /// A layer on its way through a pass.
 struct Work {
+    /// Its index among the layers of the pass.
+    at: usize,
     layer: LayerRef,
     place: PathBuf,
     row: Option<LayerRow>,
@@ -225,8 +235,23 @@ impl Session {
         patience: Duration,
         author: Author,
     ) -> Result<Self, SyncError> {
+        Self::resume(root, place, patience, author, None)
+    }
+
+    /// As [`Self::open`], with the store of an earlier session if its file is as that left it.
+    pub fn resume(
+        root: &Path,
+        place: &StatePlace,
+        patience: Duration,
+        author: Author,
+        kept: Option<Store>,
+    ) -> Result<Self, SyncError> {
         let lock = Lock::acquire(root, patience)?;
-        let store = Store::open(place, now_millis())?;
+        let kept = kept.filter(|store| store.path() == place.file() && store.is_as_left());
+        let store = match kept {
+            Some(store) => store,
+            None => Store::open(place, now_millis())?,
+        };
         Self::of(root, place, store, Some(lock), author)
     }
 
@@ -262,6 +287,13 @@ impl Session {
         })
     }
 
+    /// Gives the right to write back, and the store for [`Self::resume`] if it can be kept.
+    pub fn end(self) -> Option<Store> {
+        let Self { store, _lock: lock, .. } = self;
+        drop(lock);
+        store.pause()
+    }
+
     /// The store.
     pub fn store(&self) -> &Store {
         &self.store
@@ -285,35 +317,7 @@ impl Session {
         options: &PassOptions<'_>,
     ) -> Result<Vec<LayerReport>, SyncError> {
         let mut reports: Vec<LayerReport> = layers.iter().map(LayerReport::new).collect();
-        let mut works = Vec::new();
-        for (report, layer) in reports.iter_mut().zip(layers) {
-            if !layer.trust.is_trusted() {
-                continue;
-            }
-            match self.look(layer, options)? {
-                Next::Known(view, waits) => (report.view, report.waits) = (view, waits),
-                Next::Unavailable(error) => report.error = Some(error),
-                Next::Work(work) => works.push(*work),
-            }
-        }
-        for _ in 0..TRIES {
-            self.settle(&mut works, options)?;
-            if options.dry_run || write_files(&mut works) {
-                break;
-            }
-        }
-        if !options.dry_run && !works.is_empty() {
-            let returned = self.record(&works)?;
-            for (work, returned) in works.iter_mut().zip(returned) {
-                work.returned = returned;
-            }
-        }
-        for work in works {
-            let index = layers.iter().position(|layer| layer.path == work.layer.path);
-            if let Some(report) = index.and_then(|index| reports.get_mut(index)) {
-                work.report(report);
-            }
-        }
+        self.pass_each(layers, options, &mut |at, report| reports[at] = report)?;
         Ok(reports)
     }
 
@@ -323,54 +327,6 @@ impl Session {
             self.heard.hear(report);
         }
         Ok(())
-    }
-
-    /// Reads a layer unless its stat says that it is known.
-    fn look(&self, layer: &LayerRef, options: &PassOptions<'_>) -> Result<Next, SyncError> {
-        let place = place_of(&layer.path);
-        let row = self.store.read().layer(&self.root, &place)?;
-        let view = view_of(row.as_ref());
-        let must_try = row.as_ref().is_some_and(|row| row.waiting.is_some());
-        let must_take = options.accept && view.held.is_some();
-        if let Some(row) = &row
-            && !must_try
-            && !must_take
-            && row.stamp.is_some()
-            && row.stamp == stamp_of(&layer.path)
-        {
-            let waits = view.held.map(Waits::Held);
-            return Ok(Next::Known(view, waits));
-        }
-        let looked = match Looked::at(layer) {
-            Ok(looked) => looked,
-            Err(error) => return Ok(Next::Unavailable(error)),
-        };
-        let file = match &looked.found {
-            Found::Content(text) => Document::parse(text.as_str()),
-            Found::Absent => Document::parse(""),
-        };
-        if row.is_none() && looked.found == Found::Absent {
-            if !options.dry_run {
-                self.marks.put_never(&self.root, &place);
-            }
-            return Ok(Next::Known(View::default(), None));
-        }
-        let work = Work {
-            layer: layer.clone(),
-            place,
-            row,
-            looked,
-            file,
-            settled: None,
-            by_git: false,
-            is_news: false,
-            versions: Vec::new(),
-            waits: None,
-            error: None,
-            wrote: false,
-            returned: BTreeSet::new(),
-        };
-        Ok(Next::Work(Box::new(work)))
     }
 
     /// Decides about each layer that has not been decided yet.
@@ -423,8 +379,7 @@ impl Session {
         if is_seen && waiting.is_none() && !must_take {
             return Ok(None);
         }
-        let line =
-            StoredLine::of(&self.store, work.row.as_ref().map(|row| row.id), Hash::of(work.file.source()))?;
+        let line = StoredLine::of(&self.store, work.row.as_ref().map(|row| row.id), work.hash())?;
         let head = line.head()?;
         let is_new = head.as_ref().is_none_or(|head| head.source() != work.file.source());
         let by_git = is_new
@@ -490,10 +445,7 @@ fn write_files(works: &mut [Work]) -> bool {
                 (work.settled, work.waits) = (None, None);
                 match Looked::at(&work.layer) {
                     Ok(looked) => {
-                        work.file = match &looked.found {
-                            Found::Content(text) => Document::parse(text.as_str()),
-                            Found::Absent => Document::parse(""),
-                        };
+                        work.file = looked.document();
                         work.looked = looked;
                     }
                     Err(error) => work.error = Some(error),
@@ -530,13 +482,6 @@ fn waits(settled: &Settled, blocked: Option<Waits>) -> Option<Waits> {
     } else {
         None
     }
-}
-
-/// What becomes of a layer after the first look.
-enum Next {
-    Known(View, Option<Waits>),
-    Unavailable(WorkspaceError),
-    Work(Box<Work>),
 }
 
 /// Looks for notes that left one layer and turned up in another: their history and the
@@ -636,6 +581,30 @@ pub(super) fn waiting_of(
 }
 
 impl Work {
+    fn new(at: usize, layer: LayerRef, place: PathBuf, row: Option<LayerRow>, looked: Looked) -> Self {
+        Self {
+            at,
+            layer,
+            place,
+            row,
+            file: looked.document(),
+            looked,
+            settled: None,
+            by_git: false,
+            is_news: false,
+            versions: Vec::new(),
+            waits: None,
+            error: None,
+            wrote: false,
+            returned: BTreeSet::new(),
+        }
+    }
+
+    /// The SHA-256 of what the file holds, also of nothing.
+    fn hash(&self) -> Hash {
+        self.looked.hash().unwrap_or_else(|| Hash::of(""))
+    }
+
     fn report(self, report: &mut LayerReport) {
         report.error = self.error;
         report.waits = self.waits;

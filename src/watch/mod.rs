@@ -7,6 +7,7 @@
 mod editor;
 mod settle;
 mod source;
+mod way;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -19,12 +20,15 @@ use std::time::{Duration, Instant, SystemTime};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-pub use editor::open_in;
+pub use editor::Editors;
 pub use settle::{Batch, Settle};
 pub use source::probe;
 
-use crate::files::final_target;
 use source::Source;
+use way::{look, way};
+
+/// Stands for any new file of a nursery.
+const ANY: &str = "*.md";
 
 /// How often files are looked at where there are no events.
 const POLL_EVERY: Duration = Duration::from_secs(1);
@@ -32,6 +36,8 @@ const POLL_EVERY: Duration = Duration::from_secs(1);
 const RESCAN_EVERY: Duration = Duration::from_mins(1);
 /// How long a file that reads worse than before has until it is taken as it is.
 pub const WORSE_WAITS: Duration = Duration::from_secs(2);
+/// How long after a pass nothing must be due until [`Passes::rest`].
+const REST_AFTER: Duration = Duration::from_secs(1);
 /// How soon something that could not be done is tried again.
 const RETRY_AFTER: Duration = Duration::from_millis(500);
 /// How often it is looked whether what a file waits for is over, should that make no event.
@@ -98,6 +104,9 @@ pub trait Passes {
     /// more if they read worse than before.
     fn pass(&mut self, batch: &Batch, patient: &dyn Fn(&Path) -> bool) -> Result<Passed, Self::Error>;
 
+    /// Nothing has happened for a while: what was kept at hand for the next pass is put away.
+    fn rest(&mut self);
+
     /// Says what is to be known about the watching.
     fn tell(&mut self, news: News) -> Result<(), Self::Error>;
 }
@@ -151,11 +160,13 @@ struct Watch<'a, P> {
     settle: Settle,
     layers: Vec<PathBuf>,
     nurseries: Vec<PathBuf>,
-    /// Paths whose events are about a layer: itself, its target, its editors' signs.
-    concerns: BTreeMap<PathBuf, PathBuf>,
-    /// Where layers that are links lead.
-    targets: BTreeMap<PathBuf, Option<PathBuf>>,
-    /// What holds layers and nurseries, and themselves.
+    /// The way of each path that is looked after, layers and nurseries: each link and its end.
+    ways: BTreeMap<PathBuf, Vec<PathBuf>>,
+    /// The layers whose ways have an entry.
+    concerns: BTreeMap<PathBuf, BTreeSet<PathBuf>>,
+    /// Folders in which a new `*.md` is a new layer, without links.
+    cradles: BTreeSet<PathBuf>,
+    /// Other paths that matter: what holds layers and nurseries, and links on the way to them.
     above: BTreeSet<PathBuf>,
     /// Whether layers or folders may have come or gone.
     is_elsewhere: bool,
@@ -176,8 +187,9 @@ impl<'a, P: Passes> Watch<'a, P> {
             settle: Settle::new(options.settle),
             layers: Vec::new(),
             nurseries: Vec::new(),
+            ways: BTreeMap::new(),
             concerns: BTreeMap::new(),
-            targets: BTreeMap::new(),
+            cradles: BTreeSet::new(),
             above: BTreeSet::new(),
             is_elsewhere: false,
             spared: BTreeMap::new(),
@@ -196,20 +208,9 @@ impl<'a, P: Passes> Watch<'a, P> {
         self.is_elsewhere = false;
         self.layers = self.passes.layers()?;
         self.nurseries = self.passes.nurseries();
-        self.concerns.clear();
-        self.targets.clear();
-        for layer in &self.layers {
-            let target = final_target(layer).ok();
-            for place in [Some(layer), target.as_ref()].into_iter().flatten() {
-                let (swaps, lock) = editor::signs(place);
-                let signs = swaps.into_iter().chain([lock, place.clone()]);
-                self.concerns.extend(signs.map(|it| (it, layer.clone())));
-            }
-            self.targets.insert(layer.clone(), target);
-        }
-        self.above = self.layers.iter().chain(&self.nurseries).flat_map(|it| ancestors(it)).collect();
         let mut before = BTreeSet::new();
         loop {
+            self.find_ways();
             let folders = self.folders();
             if folders == before {
                 break;
@@ -220,20 +221,34 @@ impl<'a, P: Passes> Watch<'a, P> {
             // One of them may have got a folder of ours before it was watched.
             before = folders;
         }
-        self.source.poll(self.layers.iter().chain(&self.nurseries));
+        self.source.poll(&self.ways);
         Ok(())
     }
 
-    /// The folders that tell what happens to layers.
+    fn find_ways(&mut self) {
+        self.ways.clear();
+        self.concerns.clear();
+        for layer in &self.layers {
+            let way = way(layer, look);
+            for entry in &way {
+                self.concerns.entry(entry.clone()).or_default().insert(layer.clone());
+            }
+            self.ways.insert(layer.clone(), way);
+        }
+        for nursery in &self.nurseries {
+            self.ways.insert(nursery.clone(), way(&nursery.join(ANY), look));
+        }
+        let ends = self.nurseries.iter().filter_map(|nursery| self.ways.get(nursery)?.last());
+        let there = ends.filter(|end| end.ends_with(ANY)).filter_map(|end| end.parent());
+        self.cradles = there.map(Path::to_owned).collect();
+        let spelled = self.layers.iter().chain(&self.nurseries);
+        self.above = spelled.chain(self.ways.values().flatten()).flat_map(|it| ancestors(it)).collect();
+    }
+
+    /// The folders that tell what happens to layers: they hold them, links on the way to
+    /// them, or what is missing.
     fn folders(&self) -> BTreeSet<PathBuf> {
-        let targets = self.targets.values().flatten();
-        let mut folders: BTreeSet<PathBuf> =
-            self.layers.iter().chain(targets).filter_map(|place| nearest_folder(place)).collect();
-        folders.extend(self.nurseries.iter().filter_map(|nursery| nearest_folder(&nursery.join("x"))));
-        // A link on the way may be made to lead elsewhere.
-        let links = self.above.iter().filter(|above| above.is_symlink());
-        folders.extend(links.filter_map(|link| link.parent()).map(Path::to_owned));
-        folders
+        self.ways.values().flatten().filter_map(|entry| entry.parent()).map(Path::to_owned).collect()
     }
 
     fn run(&mut self, receiver: &Receiver<Signal>) -> Result<(), P::Error> {
@@ -241,9 +256,11 @@ impl<'a, P: Passes> Watch<'a, P> {
         self.settle.lose(start);
         let mut next_poll = start + POLL_EVERY;
         let mut next_rescan = start + RESCAN_EVERY;
+        let mut next_rest = None;
         loop {
             let polls = self.source.is_polling().then_some(next_poll);
-            let wake = self.settle.due().into_iter().chain(polls).fold(next_rescan, Instant::min);
+            let wakes = self.settle.due().into_iter().chain(polls).chain(next_rest);
+            let wake = wakes.fold(next_rescan, Instant::min);
             let (before, asked_at) = (Instant::now(), SystemTime::now());
             let wait = wake.saturating_duration_since(before);
             match receiver.recv_timeout(wait) {
@@ -272,9 +289,12 @@ impl<'a, P: Passes> Watch<'a, P> {
             }
             if self.source.is_polling() && now >= next_poll {
                 next_poll = now + POLL_EVERY;
-                for path in self.source.poll(self.layers.iter().chain(&self.nurseries)) {
-                    self.touch(&path);
+                for path in self.source.poll(&self.ways) {
+                    self.found_changed(&path, now);
                 }
+            }
+            if next_rest.take_if(|rest| *rest <= now).is_some() {
+                self.passes.rest();
             }
             while let Some(batch) = self.settle.pop(now) {
                 // Not at each of the events of a burst.
@@ -282,6 +302,7 @@ impl<'a, P: Passes> Watch<'a, P> {
                     self.find_places()?;
                 }
                 self.pass(&batch)?;
+                next_rest = Some(Instant::now() + REST_AFTER);
                 if self.options.once && self.settle.due().is_none() {
                     return Ok(());
                 }
@@ -298,23 +319,40 @@ impl<'a, P: Passes> Watch<'a, P> {
     /// Notes a touched path.
     fn touch(&mut self, path: &Path) {
         let now = Instant::now();
-        let mut is_elsewhere = false;
-        if let Some(layer) = self.concerns.get(path) {
-            self.settle.touch(layer, now);
-            // A link, or a file that has become one, leads elsewhere: to be watched there.
-            is_elsewhere = self.targets.get(path).is_some_and(|target| *target != final_target(path).ok());
+        if let Some(layers) = self.concerns.get(path).cloned() {
+            self.source.forget(path);
+            for layer in layers {
+                self.found_changed(&layer, now);
+            }
         } else if self.above.contains(path) {
             self.source.forget(path);
-            is_elsewhere = true;
-        } else if path.extension().is_some_and(|extension| extension == "md") {
-            let name = path.file_name().unwrap_or_default().as_encoded_bytes();
-            let is_sign = [b".#", b"._"].iter().any(|start| name.starts_with(*start));
-            is_elsewhere = !is_sign
-                && path.parent().is_some_and(|folder| self.nurseries.iter().any(|nursery| nursery == folder));
+            self.look_everywhere(now);
+        } else if self.is_newborn(path) {
+            self.look_everywhere(now);
+        } else if path.symlink_metadata().is_err() {
+            // An editor that closes a file takes its sign away.
+            for layer in editor::signed_by(path).filter_map(|file| self.concerns.get(&file)).flatten() {
+                self.settle.touch(layer, now);
+            }
         }
-        if is_elsewhere {
+    }
+
+    /// A layer or a nursery is not what it was.
+    fn found_changed(&mut self, path: &Path, now: Instant) {
+        let is_layer = self.layers.iter().any(|layer| layer == path);
+        if is_layer {
+            self.settle.touch(path, now);
+        }
+        // A link, or what has become one, leads elsewhere: to be watched there.
+        if !is_layer || self.ways.get(path).is_none_or(|before| *before != way(path, look)) {
             self.look_everywhere(now);
         }
+    }
+
+    fn is_newborn(&self, path: &Path) -> bool {
+        let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+        let is_sign = [b".#", b"._"].iter().any(|start| name.starts_with(*start));
+        name.ends_with(b".md") && !is_sign && path.parent().is_some_and(|it| self.cradles.contains(it))
     }
 
     fn pass(&mut self, batch: &Batch) -> Result<(), P::Error> {
@@ -322,10 +360,7 @@ impl<'a, P: Passes> Watch<'a, P> {
         let is_patient = |path: &Path| spared.get(path).is_none_or(|until| Instant::now() < *until);
         let passed = self.passes.pass(batch, &is_patient)?;
         let now = Instant::now();
-        spared.retain(|path, _| match batch {
-            Batch::Paths(paths) => passed.worse.contains(path) || !paths.contains(path),
-            Batch::Everything => passed.worse.contains(path),
-        });
+        spared.retain(|path, _| passed.worse.contains(path) || !batch.has(path));
         for path in passed.worse {
             // What makes it better is seen at once; what does not, ends no later for it.
             let until = *spared.entry(path.clone()).or_insert(now + WORSE_WAITS);
@@ -343,10 +378,4 @@ impl<'a, P: Passes> Watch<'a, P> {
 
 fn ancestors(path: &Path) -> impl Iterator<Item = PathBuf> {
     path.ancestors().map(Path::to_owned)
-}
-
-/// The folder that holds a file, or the nearest one above that exists: it tells when the
-/// next one down is made.
-fn nearest_folder(file: &Path) -> Option<PathBuf> {
-    file.ancestors().skip(1).find(|folder| folder.is_dir()).map(Path::to_owned)
 }

@@ -15,8 +15,19 @@ const LEAST_CAP: Duration = Duration::from_secs(5);
 pub enum Batch {
     /// These files.
     Paths(BTreeSet<PathBuf>),
-    /// All, since events were lost or may have been.
-    Everything,
+    /// All but these, which are being written right now, since events were lost or may have
+    /// been.
+    AllBut(BTreeSet<PathBuf>),
+}
+
+impl Batch {
+    /// Whether a file is to be looked at.
+    pub fn has(&self, path: &Path) -> bool {
+        match self {
+            Self::Paths(paths) => paths.contains(path),
+            Self::AllBut(paths) => !paths.contains(path),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -56,27 +67,27 @@ impl Settle {
         self.lost.get_or_insert(now + self.quiet);
     }
 
-    /// When the next batch is due.
+    /// When the next batch is due. What is touched at about the same time is looked at at
+    /// once, so that a note on its way from one file to another is seen in both: the first
+    /// waits for those that are due soon after it.
     pub fn due(&self) -> Option<Instant> {
-        self.touched.values().map(|touched| touched.due).chain(self.lost).min()
+        let dues = || self.touched.values().map(|touched| touched.due).chain(self.lost);
+        let first = dues().min()?;
+        dues().filter(|due| *due <= first + self.quiet / 2).max()
     }
 
     /// What is due now.
     pub fn pop(&mut self, now: Instant) -> Option<Batch> {
-        if self.lost.is_some_and(|due| due <= now) {
-            self.lost = None;
-            // Files that were told to wait still do.
-            self.touched.retain(|_, touched| touched.due > now + self.quiet);
-            return Some(Batch::Everything);
+        if self.due()? > now {
+            return None;
         }
-        let due: BTreeSet<PathBuf> = self
-            .touched
-            .iter()
-            .filter(|(_, touched)| touched.due <= now)
-            .map(|(path, _)| path.clone())
-            .collect();
-        self.touched.retain(|path, _| !due.contains(path));
-        (!due.is_empty()).then_some(Batch::Paths(due))
+        let (due, wait) = std::mem::take(&mut self.touched).into_iter().partition(|(_, it)| it.due <= now);
+        self.touched = wait;
+        if self.lost.take_if(|due| *due <= now).is_some() {
+            return Some(Batch::AllBut(self.touched.keys().cloned().collect()));
+        }
+        let due: BTreeMap<PathBuf, Touched> = due;
+        Some(Batch::Paths(due.into_keys().collect()))
     }
 }
 
@@ -117,6 +128,18 @@ mod tests {
     }
 
     #[test]
+    fn what_is_touched_at_about_the_same_time_is_looked_at_at_once() {
+        let (mut settle, start) = (Settle::new(QUIET), Instant::now());
+        settle.touch(Path::new("a"), start);
+        settle.touch(Path::new("b"), start + MS * 90);
+        settle.touch(Path::new("c"), start + MS * 180);
+        assert_eq!(settle.due(), Some(start + MS * 290));
+        assert_eq!(settle.pop(start + MS * 289), None);
+        assert_eq!(settle.pop(start + MS * 290), Some(paths(&["a", "b"])));
+        assert_eq!(settle.pop(start + MS * 380), Some(paths(&["c"])));
+    }
+
+    #[test]
     fn lost_events_mean_everything_once() {
         let (mut settle, start) = (Settle::new(QUIET), Instant::now());
         settle.touch(Path::new("a"), start);
@@ -124,7 +147,11 @@ mod tests {
         for step in 0..10 {
             settle.lose(start + MS * step);
         }
-        assert_eq!(settle.pop(start + MS * 200), Some(Batch::Everything));
+        settle.touch(Path::new("c"), start + MS * 150);
+        assert_eq!(settle.pop(start + MS * 199), None);
+        let but = ["b", "c"].iter().map(PathBuf::from).collect();
+        assert_eq!(settle.pop(start + MS * 200), Some(Batch::AllBut(but)));
+        assert_eq!(settle.pop(start + MS * 350), Some(paths(&["c"])));
         assert_eq!(settle.pop(start + MS * 1999), None);
         assert_eq!(settle.pop(start + MS * 2000), Some(paths(&["b"])));
     }

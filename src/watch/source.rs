@@ -26,6 +26,8 @@ pub(super) struct Source {
     /// What could not be watched.
     polled: BTreeSet<PathBuf>,
     looks: BTreeMap<PathBuf, Look>,
+    /// The limit that was told to be reached: once is enough, for all folders.
+    limit: Option<&'static str>,
 }
 
 impl Source {
@@ -37,6 +39,7 @@ impl Source {
             watched: BTreeMap::new(),
             polled: BTreeSet::new(),
             looks: BTreeMap::new(),
+            limit: None,
         };
         let mut news = Vec::new();
         if !poll {
@@ -82,7 +85,10 @@ impl Source {
                     self.polled.remove(folder);
                 }
                 Err(error) => {
-                    if self.polled.insert(folder.clone()) {
+                    let limit = limit_of(&error);
+                    let is_told = limit.is_some() && self.limit == limit;
+                    self.limit = limit.or(self.limit);
+                    if self.polled.insert(folder.clone()) && !is_told {
                         news.push(News::Polling { folder: Some(folder.clone()), why: explain(&error) });
                     }
                 }
@@ -111,12 +117,15 @@ impl Source {
         self.watched.len()
     }
 
-    /// The paths among these, in folders that are polled or such a folder itself, that are
-    /// not as they were at the last look. One that is seen for the first time is none.
-    pub(super) fn poll<'a>(&mut self, paths: impl Iterator<Item = &'a PathBuf>) -> Vec<PathBuf> {
+    /// The paths among these, each with its way, that are not as they were at the last look, if
+    /// one of the folders on the way is polled. One that is seen for the first time is none.
+    pub(super) fn poll(&mut self, ways: &BTreeMap<PathBuf, Vec<PathBuf>>) -> Vec<PathBuf> {
         let mut changed = Vec::new();
-        for path in paths {
-            if !self.is_polled(path) {
+        if self.polled.is_empty() {
+            return changed;
+        }
+        for (path, way) in ways {
+            if !way.iter().any(|entry| entry.parent().is_some_and(|folder| self.polled.contains(folder))) {
                 continue;
             }
             let now = look(path);
@@ -126,10 +135,6 @@ impl Source {
             }
         }
         changed
-    }
-
-    fn is_polled(&self, folder: &Path) -> bool {
-        folder.ancestors().any(|folder| self.polled.contains(folder))
     }
 }
 
@@ -166,16 +171,23 @@ pub fn probe(folder: &Path) -> Result<(), String> {
 }
 
 fn explain(error: &notify::Error) -> String {
+    match limit_of(error) {
+        Some(limit) => format!(
+            "the limit {limit} is reached, for this folder and maybe for others \
+             (`sysctl {limit}=65536` raises it)"
+        ),
+        None => error.to_string(),
+    }
+}
+
+/// The limit of the system that an error is about.
+fn limit_of(error: &notify::Error) -> Option<&'static str> {
     const FULL: i32 = 28; // ENOSPC, which inotify says when watches are used up
     const MANY: i32 = 24; // EMFILE, which it says for instances
-    let limit = match &error.kind {
+    match &error.kind {
         notify::ErrorKind::MaxFilesWatch => Some("fs.inotify.max_user_watches"),
         notify::ErrorKind::Io(io) if io.raw_os_error() == Some(FULL) => Some("fs.inotify.max_user_watches"),
         notify::ErrorKind::Io(io) if io.raw_os_error() == Some(MANY) => Some("fs.inotify.max_user_instances"),
         _ => None,
-    };
-    match limit {
-        Some(limit) => format!("the limit {limit} is reached (`sysctl {limit}=65536` raises it)"),
-        None => error.to_string(),
     }
 }

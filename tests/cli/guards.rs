@@ -283,3 +283,28 @@ fn protected_notes_are_put_back() {
         stage.is_in_step(&[("n1", "one"), ("n3", "three, edited")]);
     });
 }
+
+/// Also one that nothing but what it says can name.
+#[test]
+fn a_note_without_an_id_counts_while_its_file_is_held() {
+    everywhere(&SIX, |stage| {
+        let by_hand = match stage.form {
+            Form::Blocks => "\n---\nkind: memory\n---\n\nby hand\n",
+            Form::Bullets => "- by hand\n",
+        };
+        let before = stage.read() + &stage.lines(by_hand);
+        stage.write(&before);
+        // A command that names no notes takes the file for what it says.
+        stage.agent_edits("n1", "one, edited");
+        stage.write("");
+        for _ in 0..2 {
+            assert!(stage.sync().ends(3).out.contains("6 of its 6 notes"));
+            assert!(stage.agent(&["render"]).ok().contains("by hand"));
+        }
+        assert!(stage.archive().is_empty());
+        stage.scene.run(&["restore", "--layer", stage.layer()]).ok();
+        stage.sync().ok();
+        assert_eq!(stage.agent(&["render"]).ok().matches("by hand").count(), 1);
+        assert!(stage.archive().is_empty());
+    });
+}

@@ -218,3 +218,38 @@ fn killed_writers_leave_whole_layers() {
     assert!(!acknowledged.is_empty());
     scene.run(&["add", "--id", "after", "x"]).ok();
 }
+
+/// What killed processes left goes; what may be somebody's work, or is nobody's of ours, stays.
+#[test]
+fn temporary_files_of_killed_processes_are_swept() {
+    const FOLDER: &str = "home/.harness/harness-state";
+    let old = std::time::SystemTime::now() - Duration::from_hours(2);
+    let ours = [".hl-abc123.tmp", ".hl-Zz9Zz9.tmp"];
+    let others = [".hl-abc12.tmp", ".hl-abc-23.tmp", ".hl-abc123.tmp~", "x.hl-abc123.tmp", ".xl-abc123.tmp"];
+    let scene = Scene::new().home("---\nid: n1\n---\n\nOne.\n");
+    let make = |path: &str, is_old: bool| {
+        scene.write(path, "half a lay");
+        if is_old {
+            fs::File::options().write(true).open(scene.path(path)).unwrap().set_modified(old).unwrap();
+        }
+    };
+    for name in ours.iter().chain(&others) {
+        make(&format!("{FOLDER}/{name}"), true);
+    }
+    make(&format!("{FOLDER}/.hl-young1.tmp"), false);
+    make("home/.hl-abc123.tmp", true);
+    symlink(scene.path("home/.hl-abc123.tmp"), scene.path(&format!("{FOLDER}/.hl-link00.tmp"))).unwrap();
+    scene.run(&["sync", "--dry-run"]).ok();
+    assert!(scene.path(&format!("{FOLDER}/{}", ours[0])).exists(), "a dry run writes nothing");
+    scene.run(&["sync"]).ok();
+    let mut left: Vec<String> = fs::read_dir(scene.path(FOLDER))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    left.sort();
+    let mut expected: Vec<&str> = others.to_vec();
+    expected.extend([".hl-young1.tmp", ".hl-link00.tmp", "app.md"]);
+    expected.sort_unstable();
+    assert_eq!(left, expected);
+    assert!(scene.path("home/.hl-abc123.tmp").exists(), "no folder of layers");
+}

@@ -9,6 +9,7 @@
 
 mod driver;
 mod install;
+mod laws;
 mod operations;
 #[path = "../cli/scene.rs"]
 #[allow(dead_code, reason = "shared with the tests of the command line")]

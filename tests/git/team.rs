@@ -94,6 +94,7 @@ fn a_clone_without_the_driver_says_so_and_its_blend_can_be_split() {
     scene.git("ann", &["push", "-q"]);
     scene.git("cyd", &["pull", "-q", "--rebase"]);
     let scene = scene.cwd("cyd");
+    scene.trust("cyd");
     scene.run(&["status"]).ends(0).says("names a merge driver that git does not know");
     scene.git("cyd", &["reset", "-q", "--hard", "HEAD~1"]);
     commit(&scene, "cyd", add("n2"));

@@ -1,6 +1,6 @@
 //! Three versions of a layer made one: case by case, without git.
 
-use harness_layers::document::{Document, Field, State};
+use harness_layers::document::{Document, Field, Note, State};
 use harness_layers::merge::{Disagreement, Marked, Marks, Merged, Versions, merge};
 
 fn merged(base: &str, ours: &str, theirs: &str) -> Merged {
@@ -43,7 +43,7 @@ fn states(text: &str) -> (Vec<String>, Vec<String>) {
     let document = Document::parse(text);
     let of = |state| {
         let notes = document.notes().filter(|note| note.state() == state);
-        let mut ids: Vec<String> = notes.filter_map(|note| note.id()).map(str::to_owned).collect();
+        let mut ids: Vec<String> = notes.filter_map(Note::id).map(str::to_owned).collect();
         ids.dedup();
         ids
     };

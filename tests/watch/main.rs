@@ -13,4 +13,5 @@ mod saves;
 #[allow(dead_code, reason = "shared with the tests of the other commands")]
 #[path = "../cli/scene.rs"]
 mod scene;
+mod store;
 mod world;

@@ -1,7 +1,10 @@
 //! Links, folders and layers that come, go and come back.
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::process::Command;
+use std::thread;
+use std::time::Duration;
 
 use super::scene::{HOME, Scene};
 use super::world::{Watch, eventually, folder, history, is, known, layer, notes, put, two_notes};
@@ -68,6 +71,88 @@ fn a_root_that_is_a_link_may_lead_elsewhere() {
     scene.write("two/harness-state/app.md", &saying("Use 33 s."));
     watch.changed(mark, "n1");
     watch.end();
+}
+
+#[test]
+fn a_link_in_the_middle_of_the_way_may_lead_elsewhere() {
+    let scene = two_notes().file("one/app.md", &saying("Use 31 s.")).file("two/app.md", &saying("Use 33 s."));
+    fs::create_dir_all(scene.path("links")).unwrap();
+    symlink("../one", scene.path("links/now")).unwrap();
+    fs::remove_file(scene.path(HOME)).unwrap();
+    symlink(scene.path("links/now/app.md"), scene.path(HOME)).unwrap();
+    let watch = Watch::start(&scene, &[]);
+    watch.changed(0, "n1");
+    let mark = watch.mark();
+    scene.write("one/app.md", &saying("Use 32 s."));
+    watch.changed(mark, "n1");
+    let mark = watch.mark();
+    symlink("../two", scene.path("links/new")).unwrap();
+    fs::rename(scene.path("links/new"), scene.path("links/now")).unwrap();
+    watch.changed(mark, "n1");
+    let mark = watch.mark();
+    put(&scene.path("two/app.md"), &saying("Use 34 s."));
+    watch.changed(mark, "n1");
+    assert_eq!(history(&scene, "n1").len(), 4);
+    watch.end();
+}
+
+#[test]
+fn a_note_that_moves_between_two_saves_is_one_that_moves() {
+    let global = "home/.harness/harness-state.md";
+    let scene = two_notes();
+    let watch = Watch::start(&scene, &[]);
+    watch.barrier(&scene);
+    // In either order, the second one before the first has been quiet for long enough.
+    scene.write(global, &format!("{}\n{}", scene.read(global), layer(&[("n1", "Use 30 s.")])));
+    thread::sleep(Duration::from_millis(60));
+    scene.write(HOME, &layer(&[("n2", "Two.")]));
+    watch.changed(0, "n1");
+    let mark = watch.mark();
+    scene.write(HOME, &layer(&[("n2", "Two."), ("g1", "Everywhere.")]));
+    thread::sleep(Duration::from_millis(60));
+    scene.write(global, &scene.read(global).replace(&layer(&[("g1", "Everywhere.")]), ""));
+    watch.changed(mark, "g1");
+    watch.barrier(&scene);
+    for id in ["n1", "g1"] {
+        let ops: Vec<String> = history(&scene, id).into_iter().map(|(op, _)| op).collect();
+        assert_eq!(ops, ["move"], "{id}");
+    }
+    watch.end();
+}
+
+/// As somebody whom modes bind: root without its capabilities.
+#[test]
+fn a_layer_that_may_not_be_read_is_told_once_and_deletes_nothing() {
+    let mut probe = Command::new("unshare");
+    let bound = ["-Ur", "setpriv", "--bounding-set=-all"];
+    let scene = two_notes();
+    fs::set_permissions(scene.path(HOME), fs::Permissions::from_mode(0o000)).unwrap();
+    let is_bound = probe.args(bound).arg("cat").arg(scene.path(HOME)).output();
+    if !is_bound.is_ok_and(|done| String::from_utf8_lossy(&done.stderr).contains("Permission denied")) {
+        println!("skipped: modes do not bind anybody here");
+        return;
+    }
+    fs::set_permissions(scene.path(HOME), fs::Permissions::from_mode(0o600)).unwrap();
+    let layers = scene.command(&["watch", "--json"]);
+    let mut command = Command::new("unshare");
+    command.args(bound).arg(layers.get_program()).args(layers.get_args());
+    command.current_dir(layers.get_current_dir().unwrap()).env_clear();
+    command.envs(layers.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let watch = Watch::spawn(command);
+    watch.until("watching", |event| event["event"] == "watching");
+    watch.barrier(&scene);
+    fs::set_permissions(scene.path(HOME), fs::Permissions::from_mode(0o000)).unwrap();
+    let told = watch.until("the error", |event| is(event, "error", "app.md"));
+    assert!(told["message"].as_str().unwrap().contains("ermission denied"), "{told}");
+    watch.barrier(&scene);
+    fs::set_permissions(scene.path(HOME), fs::Permissions::from_mode(0o600)).unwrap();
+    let mark = watch.mark();
+    scene.write(HOME, &saying("Use 31 s."));
+    watch.changed(mark, "n1");
+    let events = watch.end();
+    assert_eq!(events.iter().filter(|event| is(event, "error", "app.md")).count(), 1, "{events:#?}");
+    assert!(!events.iter().any(|event| event["event"] == "held"), "{events:#?}");
+    assert!(history(&scene, "n2").is_empty());
 }
 
 #[test]

@@ -186,6 +186,33 @@ fn an_edit_in_progress_is_neither_recorded_nor_held() {
     assert!(!events.iter().any(|event| event["event"] == "held" || event["event"] == "diagnostic"));
 }
 
+/// What the store knows is what a file reads worse than, also for a watch that begins.
+#[test]
+fn the_first_look_at_half_a_file_is_patient() {
+    let whole = layer(&[("n1", "Use 31 s."), ("n2", "Two.")]);
+    for half in ["---\nid: n1\n---\n\nUse 31 s.\n\n---\nid: n2\nkind: \"mem", "", "gone"] {
+        let scene = two_notes();
+        if half == "gone" {
+            fs::remove_file(scene.path(HOME)).unwrap();
+        } else {
+            scene.write(HOME, half);
+        }
+        // So is that at one which nobody knows yet.
+        let fresh = folder(&scene).join("fresh.md");
+        fs::write(&fresh, "---\nid: f1\nkind: \"mem").unwrap();
+        let watch = Watch::start(&scene, &[]);
+        watch.barrier(&scene);
+        scene.write(HOME, &whole);
+        fs::write(&fresh, layer(&[("f1", "Fresh.")])).unwrap();
+        watch.changed(0, "n1");
+        watch.until("the new one", |event| is(event, "changed", "fresh.md"));
+        assert_versions(&scene, 1);
+        let events = watch.end();
+        let bad = |event: &serde_json::Value| event["event"] == "held" || event["event"] == "diagnostic";
+        assert!(!events.iter().any(bad), "{half:?}: {events:#?}");
+    }
+}
+
 #[test]
 fn what_stays_empty_is_held_in_the_end() {
     let scene = two_notes();

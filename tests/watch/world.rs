@@ -243,8 +243,7 @@ pub(crate) fn is(event: &Value, kind: &str, path: &str) -> bool {
 /// Counts how often files of a folder are written, by events of its own.
 pub(crate) struct Writes {
     folder: PathBuf,
-    /// What was written, and whether by a rename.
-    seen: Arc<Mutex<Vec<(PathBuf, bool)>>>,
+    seen: Arc<Mutex<Vec<PathBuf>>>,
     _watcher: notify::RecommendedWatcher,
 }
 
@@ -254,12 +253,14 @@ impl Writes {
         let to = Arc::clone(&seen);
         let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
             let event = event.unwrap();
-            let is_move = match event.kind {
-                EventKind::Access(AccessKind::Close(AccessMode::Write)) => false,
-                EventKind::Modify(ModifyKind::Name(RenameMode::To)) => true,
-                _ => return,
-            };
-            to.lock().unwrap().extend(event.paths.into_iter().map(|path| (path, is_move)));
+            let is_write = matches!(
+                event.kind,
+                EventKind::Access(AccessKind::Close(AccessMode::Write))
+                    | EventKind::Modify(ModifyKind::Name(RenameMode::To))
+            );
+            if is_write {
+                to.lock().unwrap().extend(event.paths);
+            }
         })
         .unwrap();
         watcher.watch(folder, RecursiveMode::NonRecursive).unwrap();
@@ -273,13 +274,9 @@ impl Writes {
         let sign = tempfile::Builder::new().prefix(".sign").tempfile_in(&self.folder).unwrap();
         let sign = sign.into_temp_path();
         std::fs::write(&sign, "x").unwrap();
-        eventually("the events of a folder", || self.seen.lock().unwrap().iter().any(|it| *it.0 == *sign));
+        eventually("the events of a folder", || self.seen.lock().unwrap().iter().any(|it| **it == *sign));
         let path = self.folder.join(name);
-        let seen = self.seen.lock().unwrap();
-        let writes: Vec<bool> = seen.iter().filter(|(it, _)| *it == path).map(|(_, moved)| *moved).collect();
-        // A file that is closed once it has been renamed was written once.
-        let closed = writes.windows(2).filter(|pair| **pair == [true, false]).count();
-        writes.len() - closed
+        self.seen.lock().unwrap().iter().filter(|it| **it == path).count()
     }
 }
 

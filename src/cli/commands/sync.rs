@@ -95,6 +95,9 @@ pub(crate) fn run(args: &SyncArgs, cx: &mut Context) -> Result<Exit, Failure> {
     let (here, session) = if is_dry { stored::look(cx)? } else { stored::open(cx)? };
     let options = PassOptions { dry_run: is_dry, accept: args.accept, ..PassOptions::default() };
     let reports = session.pass(&here.workspace.layers, &options)?;
+    if !is_dry {
+        session.sweep(&here.workspace.layers);
+    }
     drop(session);
     let has_work = reports.iter().any(|report| is_dry && has_work(report));
     if cx.globals.json {

@@ -1,8 +1,7 @@
 //! `layers watch`: passes over the layers, as they change.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -16,15 +15,15 @@ use super::super::failure::{Exit, Failure};
 use super::render::block_of;
 use super::sync::{self, json, lines};
 use crate::config::Config;
-use crate::document::{Document, Severity};
 use crate::files::{self, Expected, Found, NewFile, Wrote};
 use crate::identity::Purpose;
 use crate::reach::Reach;
 use crate::reconcile::Reason;
 use crate::render::Format;
+use crate::store::Store;
 use crate::sync::{LayerReport, PassOptions, SyncError};
 use crate::trust::Trusts;
-use crate::watch::{Batch, News, Passed, Passes, WatchOptions, open_in};
+use crate::watch::{Batch, Editors, News, Passed, Passes, WatchOptions};
 use crate::workspace::{Env, LayerRef, WorkTree, Workspace, all_projects};
 
 pub(crate) const EXAMPLES: &str = "\
@@ -81,7 +80,8 @@ pub(crate) fn run(args: &WatchArgs, cx: &mut Context) -> Result<Exit, Failure> {
     let mut watcher = Watcher {
         hold: Duration::from_secs(here.config.layers.hold_seconds),
         groups: Vec::new(),
-        read: BTreeMap::new(),
+        taken: BTreeSet::new(),
+        store: None,
         told: BTreeMap::new(),
         opened: BTreeMap::new(),
         here,
@@ -147,21 +147,14 @@ struct Watcher<'a> {
     hold: Duration,
     /// Layers by work tree: only within a group are moves looked for.
     groups: Vec<Vec<LayerRef>>,
-    /// How each file read when it was last taken in.
-    read: BTreeMap<PathBuf, HowRead>,
+    /// The layers that were taken in.
+    taken: BTreeSet<PathBuf>,
+    /// The store, between passes.
+    store: Option<Store>,
     /// What was told to be wrong with a file, or with all: once is enough.
     told: BTreeMap<Option<PathBuf>, String>,
     /// Since when an editor has a file open.
     opened: BTreeMap<PathBuf, std::time::Instant>,
-}
-
-/// What a file was like.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct HowRead {
-    /// Its size, its change time and its inode; they spare reading it.
-    stat: Option<(u64, i64, i64, u64)>,
-    /// How many errors it had; the most if it was empty or absent.
-    errors: usize,
 }
 
 impl Passes for Watcher<'_> {
@@ -172,7 +165,7 @@ impl Passes for Watcher<'_> {
         // A layer that was taken in and is in no folder any more is one whose file is gone.
         for (group, before) in groups.iter_mut().zip(&self.groups) {
             let is_gone = |layer: &&LayerRef| {
-                self.read.contains_key(&layer.path) && group.iter().all(|now| now.path != layer.path)
+                self.taken.contains(&layer.path) && group.iter().all(|now| now.path != layer.path)
             };
             let gone: Vec<LayerRef> = before.iter().filter(is_gone).cloned().collect();
             group.extend(gone);
@@ -203,25 +196,14 @@ impl Passes for Watcher<'_> {
     fn pass(&mut self, batch: &Batch, patient: &dyn Fn(&Path) -> bool) -> Result<Passed, Failure> {
         let mut passed = Passed::default();
         let mut news = Vec::new();
-        for group in self.groups.clone() {
-            let mut due: Vec<LayerRef> = group
-                .into_iter()
-                .filter(|layer| match batch {
-                    Batch::Everything => true,
-                    Batch::Paths(paths) => paths.contains(&layer.path),
-                })
-                .collect();
-            due.retain(|layer| {
-                let is_worse = self.reads_worse(layer, patient);
-                if is_worse {
-                    passed.worse.push(layer.path.clone());
-                }
-                !is_worse
-            });
-            if due.is_empty() {
-                continue;
-            }
-            match self.pass_group(&due) {
+        let due: Vec<Vec<LayerRef>> = self
+            .groups
+            .iter()
+            .map(|group| group.iter().filter(|layer| batch.has(&layer.path)).cloned().collect())
+            .filter(|due: &Vec<LayerRef>| !due.is_empty())
+            .collect();
+        for due in due {
+            match self.pass_group(&due, batch, patient, &mut passed) {
                 Ok(reports) => {
                     self.told.remove(&None);
                     news.extend(reports);
@@ -234,14 +216,6 @@ impl Passes for Watcher<'_> {
             }
         }
         for report in &news {
-            // Ids wait too, without a word of it.
-            let path = &report.layer.path;
-            let is_under_way = || {
-                report.after.is_some() && WorkTree::around(path).is_some_and(|it| it.under_way().is_some())
-            };
-            if self.opened.contains_key(path) || is_under_way() {
-                passed.later.push(report.layer.path.clone());
-            }
             self.report(report)?;
         }
         if news.iter().any(|report| report.is_news || report.wrote) {
@@ -250,6 +224,10 @@ impl Passes for Watcher<'_> {
         }
         self.cx.out.flush()?;
         Ok(passed)
+    }
+
+    fn rest(&mut self) {
+        self.store = self.store.take().and_then(Store::rest);
     }
 
     fn tell(&mut self, news: News) -> Result<(), Failure> {
@@ -288,52 +266,67 @@ impl Passes for Watcher<'_> {
 }
 
 impl Watcher<'_> {
-    fn pass_group(&mut self, due: &[LayerRef]) -> Result<Vec<LayerReport>, SyncError> {
+    /// A pass over layers of one group: what there is to tell, without the documents.
+    fn pass_group(
+        &mut self,
+        due: &[LayerRef],
+        batch: &Batch,
+        patient: &dyn Fn(&Path) -> bool,
+        passed: &mut Passed,
+    ) -> Result<Vec<LayerReport>, SyncError> {
         // Trust is given and taken back meanwhile.
         let trusts = Trusts::new(context::state());
         let due: Vec<LayerRef> = due.iter().map(|layer| layer.looked_at(&trusts)).collect();
         let due = due.as_slice();
-        let now = std::time::Instant::now();
-        let mut open = Vec::new();
-        for layer in due {
-            if open_in(&layer.path).is_none() {
-                self.opened.remove(&layer.path);
-                continue;
-            }
-            let since = *self.opened.entry(layer.path.clone()).or_insert(now);
-            if now.duration_since(since) < self.hold {
-                open.push(layer.path.clone());
-            }
-        }
-        let session = context::session(&self.here.workspace.root, &self.here.config, self.cx.author())?;
+        let open = self.held_open(due);
+        let kept = self.store.take();
+        let session = context::resume(&self.here.workspace.root, &self.here.config, self.cx.author(), kept)?;
         self.cx.tell_set_aside(session.store().set_aside());
         let is_open = |layer: &LayerRef| open.contains(&layer.path);
-        let options = PassOptions { is_open: &is_open, ..PassOptions::default() };
-        session.pass(due, &options)
+        let spare = |layer: &LayerRef| patient(&layer.path);
+        let options = PassOptions { is_open: &is_open, spare: &spare, ..PassOptions::default() };
+        let mut reports = Vec::new();
+        session.pass_each(due, &options, &mut |_, mut report| {
+            let path = &report.layer.path;
+            if report.is_spared {
+                passed.worse.push(path.clone());
+                return;
+            }
+            if report.error.is_none() {
+                self.taken.insert(path.clone());
+            }
+            // Ids wait too, without a word of it.
+            let is_under_way = || {
+                report.after.is_some() && WorkTree::around(path).is_some_and(|it| it.under_way().is_some())
+            };
+            if self.opened.contains_key(path) || is_under_way() {
+                passed.later.push(path.clone());
+            }
+            (report.before, report.after) = (None, None);
+            reports.push(report);
+        })?;
+        if matches!(batch, Batch::AllBut(_)) {
+            session.sweep(due);
+        }
+        self.store = session.end();
+        Ok(reports)
     }
 
-    /// Whether a file has more errors than when it was taken in, or nothing is left of it:
-    /// somebody may be in the middle of writing it. If it is not to wait, it counts as taken.
-    fn reads_worse(&mut self, layer: &LayerRef, patient: &dyn Fn(&Path) -> bool) -> bool {
-        const NOTHING: usize = usize::MAX;
-        let before = self.read.get(&layer.path).copied();
-        let stat = fs::metadata(&layer.path).ok().map(|it| (it.len(), it.ctime(), it.ctime_nsec(), it.ino()));
-        if stat.is_some() && before.is_some_and(|before| before.stat == stat) {
-            return false;
-        }
-        let errors = match layer.read_text() {
-            Ok(Found::Content(text)) if !text.trim().is_empty() => {
-                let document = Document::parse(text);
-                document.diagnostics().iter().filter(|it| it.problem.severity() == Severity::Error).count()
+    /// The layers that an editor has open and that are not to be written for it.
+    fn held_open(&mut self, due: &[LayerRef]) -> Vec<PathBuf> {
+        let now = std::time::Instant::now();
+        let (mut open, mut editors) = (Vec::new(), Editors::default());
+        for LayerRef { path, .. } in due {
+            if editors.open_in(path).is_none() {
+                self.opened.remove(path);
+                continue;
             }
-            Ok(_) => NOTHING,
-            Err(_) => return false,
-        };
-        let is_worse = before.is_some_and(|before| errors > before.errors) && patient(&layer.path);
-        if !is_worse {
-            self.read.insert(layer.path.clone(), HowRead { stat, errors });
+            let since = *self.opened.entry(path.clone()).or_insert(now);
+            if now.duration_since(since) < self.hold {
+                open.push(path.clone());
+            }
         }
-        is_worse
+        open
     }
 
     fn event(&mut self, event: &Event<'_>) -> Result<(), Failure> {

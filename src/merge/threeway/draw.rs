@@ -3,6 +3,7 @@
 use similar::{DiffOp, MergeResolution, TextDiff, TextMerge};
 
 use crate::document::Form;
+use crate::merge::lines::comparable;
 use crate::text::{Span, Splice, splice};
 
 use super::Marks;
@@ -88,7 +89,8 @@ impl Pen<'_> {
 
     /// Markers around the lines that differ.
     fn two(&self, target: &str, newer: &str) -> String {
-        let diff = TextDiff::from_lines(target, newer);
+        let compared = [target, newer].map(comparable);
+        let diff = TextDiff::from_lines(&*compared[0], &*compared[1]);
         let [before, after] = [target, newer].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
         let mut out = String::new();
         let mut hunk = (String::new(), String::new());
@@ -114,7 +116,8 @@ impl Pen<'_> {
 
     /// As [`Self::two`], with the base between them.
     fn three(&self, target: &str, base: &str, newer: &str) -> String {
-        let merged = TextMerge::from_lines(base, target, newer);
+        let compared = [base, target, newer].map(comparable);
+        let merged = TextMerge::from_lines(&*compared[0], &*compared[1], &*compared[2]);
         let [base, target, newer] =
             [base, target, newer].map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
         let mut out = String::new();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::document::{Change, Document, Field, Form, NewNote, Note, Place, State};
 use crate::effective::id_of;
-use crate::merge::apply::{Lost, place_of, says_the_same};
+use crate::merge::apply::{Forms, Lost, place_of, says_the_same};
 use crate::merge::changes::{ChangeSet, NoteChange, Notes, said};
 use crate::merge::lines::{Overlap, Woven};
 use crate::merge::prose::{self, Carried};
@@ -35,7 +35,7 @@ impl Joined {
     /// `None` if a change cannot be carried over as it is meant.
     pub(super) fn of(base: &Document, target: &Document, newer: &Document) -> Option<Self> {
         let set = ChangeSet::between(base, newer);
-        let applied = set.apply_notes(target);
+        let applied = set.apply_notes(target, Forms::Own);
         let mut document = applied.document;
         for waiting in &applied.waiting {
             document = in_its_own_form(&document, newer.note(&waiting.id)?)?;
@@ -93,7 +93,7 @@ pub(super) fn without_conflicts(base: &Document) -> Document {
         return base.clone();
     }
     let mut gone: Vec<Span> = base.conflicts().to_vec();
-    gone.extend(base.notes().filter(|note| note.state() == State::Conflicted).map(|note| note.span()));
+    gone.extend(base.notes().filter(|note| note.state() == State::Conflicted).map(Note::span));
     gone.sort_by_key(|span| (span.start, span.end));
     let mut apart: Vec<Span> = Vec::new();
     for span in gone {
@@ -117,9 +117,10 @@ fn in_its_own_form(document: &Document, note: Note<'_>) -> Option<Document> {
 
 /// A note that the target took out, in the place that the other side has it in.
 fn put_back(document: &Document, note: Note<'_>, newer: &Document) -> Option<Document> {
-    let place = place_of(note, newer, document);
-    let insert = |form| document.apply(&[Change::Insert { note: NewNote::of(note), form, place }]).ok();
-    insert(document.form()).or_else(|| in_its_own_form(document, note))
+    let form = Forms::Own.of(note, document);
+    let place = place_of(note, newer, document, form);
+    let insert = Change::Insert { note: NewNote::of(note), form: Some(form), place };
+    document.apply(&[insert]).ok().or_else(|| in_its_own_form(document, note))
 }
 
 /// The notes of the three versions.
@@ -141,7 +142,7 @@ impl Sides<'_> {
             if !is_of_one_form || target.own_bytes() == base.own_bytes() {
                 return None;
             }
-            let [base, target, newer] = [base, target, newer].map(|note| note.snippet());
+            let [base, target, newer] = [base, target, newer].map(Note::snippet);
             let woven = Woven::of(&base, &target, &newer, Overlap::LastWord);
             let with = NewNote::from_snippet(&woven.ours).filter(|_| woven.is_clean())?;
             let spelled = document.apply(&[Change::Respell { note: merged.index(), with }]).ok()?;
@@ -163,7 +164,7 @@ impl Sides<'_> {
 
     /// A note with fields that both sides changed; no clash if they agree after all.
     /// `None` if the sides cannot be told in one place.
-    fn dispute(&self, id: String, fields: &[Field], document: &Document) -> Option<Option<Clash>> {
+    fn dispute(&self, id: String, fields: &[Field], document: &Document) -> Option<Vec<Clash>> {
         let note = find(document, &id)?;
         let (target, newer, base) = (self.target.first(&id)?, self.newer.first(&id)?, self.base.first(&id));
         let (mut of_base, mut of_newer) = (Vec::new(), Vec::new());
@@ -194,16 +195,16 @@ impl Sides<'_> {
             of_newer.push(change(note, &field, theirs));
         }
         if of_newer.is_empty() {
-            return Some(None);
+            return Some(Vec::new());
         }
         let said_by = |changes: &[Change]| own_lines(document.apply(changes).ok()?.note_at(note.index())?);
-        Some(Some(Clash {
+        Some(vec![Clash {
             note: note.index(),
             target: Some(own_lines(note)?),
             base: base.and_then(|base| said_by(&of_base).or_else(|| own_lines(base))),
             newer: Some(said_by(&of_newer).or_else(|| own_lines(newer))?),
             id,
-        }))
+        }])
     }
 }
 

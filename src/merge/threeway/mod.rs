@@ -115,6 +115,12 @@ pub fn merge(versions: Versions<'_>, marks: &Marks) -> Result<Merged, Marked> {
     Ok(envelope.close(merged))
 }
 
+/// Whether a side has notes in another form than they had.
+fn is_converted(base: &Document, side: &Document) -> bool {
+    side.notes()
+        .any(|note| note.id().and_then(|id| base.note(id)).is_some_and(|before| before.form() != note.form()))
+}
+
 /// Note by note; `None` if the layers do not allow it.
 fn by_notes(base: &Document, ours: &Document, theirs: &Document, marks: &Marks) -> Option<Merged> {
     let base = join::without_conflicts(base);
@@ -124,7 +130,7 @@ fn by_notes(base: &Document, ours: &Document, theirs: &Document, marks: &Marks) 
         return None;
     }
     // Who put the notes into another form gives the form.
-    let is_flipped = theirs.form() != base.form() && ours.form() == base.form();
+    let is_flipped = is_converted(&base, theirs) && !is_converted(&base, ours);
     let (target, newer) = if is_flipped { (theirs, ours) } else { (ours, theirs) };
     let joined = Joined::of(&base, target, newer)?;
     [draw::Grain::Lines, draw::Grain::Notes].into_iter().find_map(|grain| {

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use similar::{ConflictStyle, TextMerge};
+use similar::{MergeResolution, TextMerge};
 
-use crate::document::Document;
+use crate::document::{Document, Note};
+use crate::merge::lines::comparable;
 
 use super::draw::marked;
 use super::{Disagreement, Marks, Merged};
@@ -12,34 +13,29 @@ use super::{Disagreement, Marks, Merged};
 /// Line by line. Where that would lose a note or make one twice without saying so, the whole
 /// layers stand side by side.
 pub(super) fn merge(base: &Document, ours: &Document, theirs: &Document, marks: &Marks) -> Merged {
-    let mut merge = TextMerge::from_lines(base.source(), ours.source(), theirs.source());
-    if !merge.is_conflicted() {
-        let text = written(&merge).unwrap_or_default();
-        if keeps_notes(base, ours, theirs, &Document::parse(text.as_str())) {
-            return Merged { text, disagreements: Vec::new() };
+    let texts = [base, ours, theirs].map(Document::source);
+    let compared = texts.map(comparable);
+    let merge = TextMerge::from_lines(&*compared[0], &*compared[1], &*compared[2]);
+    let lines = texts.map(|text| text.split_inclusive('\n').collect::<Vec<_>>());
+    let mut text = String::new();
+    for region in merge.regions() {
+        let before = lines[0][region.base_range()].concat();
+        let mine = lines[1][region.ours_range()].concat();
+        let other = lines[2][region.theirs_range()].concat();
+        match region.resolution() {
+            MergeResolution::Theirs => text.push_str(&other),
+            MergeResolution::Conflict => text.push_str(&marked(marks, "\n", &mine, &before, &other)),
+            _ => text.push_str(&mine),
         }
     }
-    let disagreements = vec![Disagreement::Text];
     if merge.is_conflicted() {
-        let style = if marks.base.is_some() { ConflictStyle::Diff3 } else { ConflictStyle::Merge };
-        let label = marks.base.as_deref().unwrap_or_default();
-        merge.conflict_style(style).conflict_marker_size(marks.size).labels(
-            label,
-            &marks.ours,
-            &marks.theirs,
-        );
-        if let Some(text) = written(&merge) {
-            return Merged { text, disagreements };
-        }
+        return Merged { text, disagreements: vec![Disagreement::Text] };
     }
-    let text = marked(marks, "\n", ours.source(), base.source(), theirs.source());
-    Merged { text, disagreements }
-}
-
-fn written(merge: &TextMerge<'_, '_, '_, str>) -> Option<String> {
-    let mut bytes = Vec::new();
-    merge.to_writer(&mut bytes).ok()?;
-    String::from_utf8(bytes).ok()
+    if keeps_notes(base, ours, theirs, &Document::parse(text.as_str())) {
+        return Merged { text, disagreements: Vec::new() };
+    }
+    let text = marked(marks, "\n", texts[1], texts[0], texts[2]);
+    Merged { text, disagreements: vec![Disagreement::Text] }
 }
 
 /// Whether each note that a side has, and the other did not take out, is there as often as
@@ -58,7 +54,7 @@ fn keeps_notes(base: &Document, ours: &Document, theirs: &Document, merged: &Doc
 
 fn counts(document: &Document) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
-    for id in document.notes().filter_map(|note| note.id()) {
+    for id in document.notes().filter_map(Note::id) {
         *counts.entry(id.to_owned()).or_default() += 1;
     }
     counts
