@@ -11,7 +11,8 @@ use harness_layers::document::{Change, Document, Form, NewNote, Place};
 use harness_layers::note::Kind;
 use harness_layers::store::{StatePlace, Store};
 use harness_layers::sync::{Author, Peeker, Session, place_of};
-use harness_layers::workspace::{Env, LayerRef, Workspace};
+use harness_layers::trust::Trusts;
+use harness_layers::workspace::{AtTheirWord, Env, LayerRef, Root, WorkTree, Workspace};
 
 use super::git::Repository;
 use super::oracle::Oracle;
@@ -99,10 +100,16 @@ impl World {
     }
 
     fn discover(&mut self, folders: &[PathBuf]) {
+        let trusts = Trusts::new(Some(self.place.clone()));
         for cwd in folders {
+            if let Some(tree) = WorkTree::around(&cwd.join("x")) {
+                trusts.grant(&tree, false, |_, _| Ok(())).unwrap();
+            }
             let env = Env { root_option: Some(self.root.clone()), cwd: cwd.clone(), ..Env::default() };
             let mut numbers = Vec::new();
-            let found = Workspace::discover(&env, &BTreeMap::new()).unwrap().layers;
+            let root = Root::discover(&env).unwrap();
+            let found = Workspace::discover_in(root, &env, &BTreeMap::new(), &AtTheirWord, &trusts);
+            let found = found.unwrap().layers;
             // The home layer has the number 1 everywhere, the repo layers those behind it.
             let (home, shared) = found.split_last().unwrap();
             for layer in [&shared[0], home].into_iter().chain(&shared[1..]) {
