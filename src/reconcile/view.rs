@@ -98,6 +98,16 @@ impl View {
         others.chain(&self.covered)
     }
 
+    /// As it counts for what is done next, where online changes that wait are as good as any.
+    #[must_use]
+    pub fn on_waiting(&self) -> Self {
+        let mut view = Self { covered: Vec::new(), ..self.clone() };
+        for stand_in in view.stand_ins.iter_mut().filter(|it| it.reason == Reason::Waiting) {
+            stand_in.reason = Reason::Isolation;
+        }
+        view
+    }
+
     /// What counts beside `document`, which the file will hold. `own` is what its author
     /// wants it to say, `head` what it said before, `waiting` what it still lacks.
     pub fn of(

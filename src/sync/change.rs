@@ -312,7 +312,7 @@ impl Session {
         }
         let batch = self.batch.at_once();
         self.marks.take(&self.root, &place);
-        let changed = steps(&before, &after, &view_of(row.as_ref()));
+        let changed = steps(&before, &after, &view_of(row.as_ref()).on_waiting());
         self.store
             .write(|tx| {
                 let mut row = tx.layer_or_new(&self.root, &place)?;
