@@ -286,7 +286,9 @@ impl World {
         if !is_known || owed.iter().any(|word| !counting.contains(word)) {
             let missing: Vec<String> = missing.into_iter().cloned().collect();
             let kept = self.kept();
-            for word in missing.iter().filter(|word| !kept.all.contains(*word)) {
+            let aside = self.beside_held_files();
+            let is_kept = |word: &&String| kept.all.contains(*word) || aside.contains(*word);
+            for word in missing.iter().filter(|word| !is_kept(word)) {
                 if !self.oracle.git_took.contains(word) || !self.in_versions().contains(word) {
                     return Err(format!("{word} is lost: neither in a file nor kept"));
                 }
@@ -320,6 +322,22 @@ impl World {
         }
         kept.all.extend(kept.lost.iter().cloned());
         kept
+    }
+
+    /// The words of the newest versions of layers whose files are held: half a word at the
+    /// end of a file that was cut off takes the place of none until the file is accepted.
+    fn beside_held_files(&mut self) -> BTreeSet<String> {
+        let peeker = &self.peeker;
+        let is_held = |layer: &&LayerRef| {
+            ReadLayer::read(peeker, (*layer).clone()).is_ok_and(|(read, _)| read.view.held.is_some())
+        };
+        let held: Vec<LayerRef> = self.layers.iter().filter(is_held).cloned().collect();
+        let session = self.session(None);
+        let store = session.store().read();
+        let rows =
+            held.iter().filter_map(|layer| store.layer(session.root(), &place_of(&layer.path)).unwrap());
+        let newest = rows.filter_map(|row| store.versions(row.id).unwrap().pop());
+        newest.flat_map(|it| words(&store.text(it.hash).unwrap()).collect::<Vec<_>>()).collect()
     }
 
     /// All words of all versions of the files.
@@ -390,12 +408,12 @@ fn put_back_words(report: &LayerReport) -> Vec<String> {
 }
 
 fn words(text: &str) -> impl Iterator<Item = String> {
-    // Ids that were made by chance are no words.
+    // Ids that were made by chance are no words, nor is what stands behind their `_`.
     let is_word = |word: &&str| {
         let number = word.strip_prefix('w').and_then(|word| word.strip_suffix('x'));
         number.is_some_and(|number| number.len() >= 3 && number.bytes().all(|byte| byte.is_ascii_digit()))
     };
-    text.split(|c: char| !c.is_ascii_alphanumeric()).filter(is_word).map(str::to_owned)
+    text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(is_word).map(str::to_owned)
 }
 
 fn no_id_twice(document: &Document) -> Result<(), String> {
