@@ -93,6 +93,13 @@ impl<'a> ChangeSet<'a> {
         self.notes.retain_mut(|(id, change)| match (change, present.first(id)) {
             (NoteChange::Added(_), present) => present.is_some(),
             (NoteChange::Removed(_), present) => present.is_none() && head.is_absent(id),
+            // Nothing says otherwise: of what cannot be read, the last good version counts.
+            (NoteChange::Changed(_) | NoteChange::Respelled, Some(present))
+                if present.state() != State::Good =>
+            {
+                true
+            }
+            (NoteChange::Changed(_) | NoteChange::Respelled, None) => !head.is_absent(id),
             (NoteChange::Changed(fields), Some(present)) => {
                 fields.retain(|field, change| said(present, field) == change.to);
                 !fields.is_empty()
@@ -100,7 +107,6 @@ impl<'a> ChangeSet<'a> {
             (NoteChange::Respelled, Some(present)) => {
                 spelled.first(id).is_some_and(|spelled| is_spelled_alike(spelled, present))
             }
-            (NoteChange::Changed(_) | NoteChange::Respelled, None) => false,
         });
     }
 

@@ -80,6 +80,21 @@ fn in_doubt_a_new_note_is_kept_and_a_second_save_without_it_deletes_it() {
     });
 }
 
+/// A note that cannot be read in between says nothing else than before.
+#[test]
+fn a_stale_save_after_a_broken_one_takes_no_online_edit_away() {
+    everywhere(&[("n1", "alpha"), ("n2", "beta")], |stage| {
+        stage.agent_edits("n2", "beta two");
+        let broken = stage.fielded("n2", &[("approval", "maybe")], "bet");
+        stage.write(&stage.joined(&[stage.note("n1", "alpha"), broken]));
+        stage.sync();
+        stage.save(&[("n1", "alpha!"), ("n2", "beta")]);
+        let said = stage.sync().ok();
+        assert!(said.contains("stale save merged: n2"), "{said}");
+        stage.is_in_step(&[("n1", "alpha!"), ("n2", "beta two")]);
+    });
+}
+
 #[test]
 fn a_refiner_that_writes_back_what_it_read_minutes_ago_takes_nothing_away() {
     everywhere(&[("n1", "alpha"), ("n2", "beta")], |stage| {
