@@ -5,6 +5,7 @@
 //! base of the merge would lose that. The base is chosen by what the file carries; no clock
 //! is asked, for stale buffers are hours old.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use sha2::{Digest, Sha256};
@@ -120,30 +121,60 @@ impl Base {
             return base(newest, Why::Meant);
         }
         let mut first_missed = None;
+        // What the file lacks again, and where it would stand if that were all.
+        let (mut insisted, mut insists) = (BTreeSet::new(), None);
         for index in (1..versions.len()).rev().filter(|index| versions[*index].origin.is_online()) {
             let (before, after) = (line.document(index - 1)?, line.document(index)?);
             let mut changes = ChangeSet::between(&before, &after);
             changes.keep_standing(&head);
+            changes.leave_out(&insisted);
             match sight(file, &changes) {
                 Some(true) => return base(index, Why::Carries),
                 Some(false) => {}
                 None => continue,
             }
             if versions[index].origin == Origin::CarriedOver {
-                return base(first_missed.map_or(newest, |missed: usize| missed - 1), Why::Insists);
+                insisted.extend(changes.notes().iter().map(|(id, _)| id.clone()));
+                insists.get_or_insert(first_missed);
+            } else {
+                first_missed = Some(index);
             }
-            first_missed = Some(index);
         }
-        match first_missed {
-            Some(index) => base(index - 1, Why::CarriesNothing),
-            None => base(newest, Why::NothingOnline),
+        match (first_missed, insists) {
+            (missed, Some(before)) if missed == before => {
+                base(missed.map_or(newest, |missed| missed - 1), Why::Insists)
+            }
+            (Some(missed), _) => base(missed - 1, Why::CarriesNothing),
+            (None, _) => base(newest, Why::NothingOnline),
         }
+    }
+
+    /// The notes that were put back after this version and not changed online since: what
+    /// was put back once is not put back again.
+    fn put_back<L: VersionLine>(self, line: &L) -> Result<BTreeSet<String>, L::Error> {
+        let versions = line.versions();
+        let mut notes = BTreeSet::new();
+        if versions[self.index..].iter().all(|version| version.origin != Origin::CarriedOver) {
+            return Ok(notes);
+        }
+        for index in (self.index + 1..versions.len()).filter(|index| versions[*index].origin.is_online()) {
+            let (before, after) = (line.document(index - 1)?, line.document(index)?);
+            for (id, _) in ChangeSet::between(&before, &after).notes() {
+                if versions[index].origin == Origin::CarriedOver {
+                    notes.insert(id.clone());
+                } else {
+                    notes.remove(id);
+                }
+            }
+        }
+        Ok(notes)
     }
 
     /// Carries over into `file` what came online after its base and still stands. `None` if
     /// there is nothing.
     pub fn carry_over<L: VersionLine>(self, file: &Document, line: &L) -> Result<Option<Applied>, L::Error> {
         let versions = line.versions();
+        let put_back = self.put_back(line)?;
         let mut all: Option<Applied> = None;
         let mut index = self.index + 1;
         while index < versions.len() {
@@ -156,6 +187,7 @@ impl Base {
                 let head = line.document(versions.len() - 1)?;
                 let mut changes = ChangeSet::between(&before, &after);
                 changes.keep_standing(&head);
+                changes.leave_out(&put_back);
                 let target = all.as_ref().map_or(file, |applied| &applied.document);
                 let applied = changes.apply_notes(target, Forms::Targets);
                 if applied.document.source() != target.source() || !applied.losses.is_empty() {

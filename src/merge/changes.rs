@@ -110,6 +110,11 @@ impl<'a> ChangeSet<'a> {
         });
     }
 
+    /// Leaves these notes out.
+    pub(super) fn leave_out(&mut self, notes: &BTreeSet<String>) {
+        self.notes.retain(|(id, _)| !notes.contains(id));
+    }
+
     /// The notes that changed, by id (or by what a note without one is called), in the
     /// order of the newer version, removed ones last.
     pub fn notes(&self) -> &[(String, NoteChange)] {

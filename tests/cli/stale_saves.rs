@@ -80,6 +80,22 @@ fn in_doubt_a_new_note_is_kept_and_a_second_save_without_it_deletes_it() {
     });
 }
 
+/// What an older buffer lacks for the first time is put back, whatever was put back before.
+#[test]
+fn a_buffer_older_than_the_last_stale_one_takes_only_what_it_lacks_again() {
+    everywhere(&[("n1", "alpha")], |stage| {
+        stage.agent_adds("n2", "beta");
+        stage.agent_adds("n3", "gamma");
+        stage.save(&[("n1", "alpha!"), ("n2", "beta")]);
+        let said = stage.sync().ok();
+        assert!(said.contains("stale save merged: n3"), "{said}");
+        stage.save(&[("n1", "alpha?")]);
+        let said = stage.sync().ok();
+        assert!(said.contains("stale save merged: n2") && said.contains("gone: n3"), "{said}");
+        stage.is_in_step(&[("n1", "alpha?"), ("n2", "beta")]);
+    });
+}
+
 /// A note that cannot be read in between says nothing else than before.
 #[test]
 fn a_stale_save_after_a_broken_one_takes_no_online_edit_away() {
