@@ -1,10 +1,11 @@
 //! git, for layers in repositories and for a root that is a work tree.
 
+use std::ffi::OsStr;
 use std::path::Path;
 
 use super::Examined;
 use crate::document::Severity;
-use crate::git::Git;
+use crate::git::{Git, findings};
 use crate::workspace::WorkTree;
 
 /// The first git with `merge-tree --write-tree`, which `layers git sync` merges with.
@@ -36,6 +37,21 @@ pub fn around(folder: &Path) -> Examined {
         );
     }
     examined
+}
+
+/// Looks at the merge driver of the clone around a folder; `path` is `$PATH`.
+pub fn driver(folder: &Path, path: Option<&OsStr>) -> Option<Examined> {
+    let tree = WorkTree::around(&folder.join("x"))?;
+    let found = findings(&tree, path).ok()?;
+    let mut examined = Examined::new("driver", format!("git merges layers in {}", tree.root.display()));
+    for finding in found {
+        examined.find(
+            Severity::Warning,
+            finding.to_string(),
+            "`layers git install` sets it up in this clone",
+        );
+    }
+    Some(examined)
 }
 
 /// Looks at a root that is a work tree; `None` if it is none.

@@ -6,7 +6,7 @@ mod root;
 mod store;
 mod watching;
 
-pub use git::{around, home};
+pub use git::{around, driver, home};
 pub use root::root;
 pub use store::store;
 pub use watching::watching;

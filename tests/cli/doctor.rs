@@ -119,3 +119,17 @@ fn git_in_the_middle_of_something_and_a_root_without_a_remote_are_told() {
     let without = sound().var("PATH", "/nowhere");
     has(&without, "git", "note", "git is not installed");
 }
+
+#[test]
+fn a_repository_that_is_not_trusted_and_a_clone_without_the_driver_are_told() {
+    let scene = sound();
+    scene.write("app/.harness/app.md", "---\nid: r1\n---\n\nTheirs.\n");
+    scene.run(&["untrust"]).ok();
+    has(&scene, "trust", "warning", "are left out");
+    scene.run(&["trust"]).ok();
+    assert_eq!(findings(&scene, "trust"), []);
+    scene.write("app/.gitattributes", "**/.harness/*.md merge=harness-layers\n");
+    has(&scene, "driver", "warning", "git does not know in this clone");
+    scene.run(&["git", "install"]).ok();
+    assert_eq!(findings(&scene, "driver"), []);
+}

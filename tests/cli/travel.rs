@@ -273,3 +273,18 @@ fn a_dry_run_changes_nothing() {
     assert_eq!(log(&one), before);
     assert_eq!(one.read(HOME), note("n2", "By hand."));
 }
+
+#[test]
+fn a_layer_with_a_credential_stays_at_home_unless_it_is_meant() {
+    let (one, two) = two_machines();
+    let token = ["gh", "p_x8Kd02LmQz71vBn4Tc9Wy5Rj3Hs6Fg0PaUe2"].concat();
+    one.write(HOME, &note("n2", &format!("The token is {token}.")));
+    one.run(&["add", "--layer", "global", "--id", "n3", "No secret."]).ok();
+    let said = sync(&one).ends(1).says("app.md is not committed").says("GitHub token");
+    assert!(!said.err.contains(&token) && !said.out.contains(&token));
+    sync(&two).ends(0);
+    assert!(two.read(GLOBAL).contains("No secret.") && !two.path(HOME).exists());
+    one.run(&["git", "sync", "--allow-secret"]).ends(0);
+    sync(&two);
+    assert!(two.read(HOME).contains(&token));
+}

@@ -10,9 +10,10 @@ use super::super::output::{HELP, STRONG, severity_style};
 use super::check;
 use crate::doctor::{self, Ailment, Examined};
 use crate::document::Severity;
+use crate::note::LayerKind;
 use crate::reach::Reach;
 use crate::reconcile::Held;
-use crate::workspace::WorkspaceError;
+use crate::workspace::{Trust, WorkspaceError};
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -41,10 +42,12 @@ pub(crate) fn run(_args: &DoctorArgs, cx: &mut Context) -> Result<Exit, Failure>
     let reach = Reach::read(workspace, state());
     all.push(project);
     all.push(layers(&reach, config.layers.orphans));
+    all.extend(trust(&reach));
     all.extend(state().map(|place| doctor::store(&place)));
     all.push(doctor::watching(&folder));
     let cwd = cx.env()?.cwd;
     all.push(doctor::around(&cwd));
+    all.extend(doctor::driver(&cwd, std::env::var_os("PATH").as_deref()));
     all.extend(doctor::home(&folder));
     cx.out.set_quiet(was_quiet);
     report(&all, cx)
@@ -102,6 +105,27 @@ fn layers(reach: &Reach, orphans: crate::config::Orphans) -> Examined {
     let notes: usize = reach.layers.iter().map(|read| read.document.notes().len()).sum();
     let there = reach.layers.iter().filter(|read| read.exists).count();
     Examined::of("layers", format!("{notes} notes in {there} layers in reach"), findings)
+}
+
+/// Whether the repository's layers count; nothing where it has none.
+fn trust(reach: &Reach) -> Option<Examined> {
+    let layers = reach.workspace.layers.iter();
+    let first = layers.clone().find(|layer| layer.kind == LayerKind::Repo)?;
+    let repository = reach.workspace.project.work_tree.as_ref()?.root.display().to_string();
+    let (summary, findings) = match &first.trust {
+        Trust::Untrusted(why) => {
+            let ailment = Ailment {
+                severity: Severity::Warning,
+                message: format!("the repository's layers are left out: {why}"),
+                help: "`layers trust --dry-run` shows what is in them, `layers trust` lets them in"
+                    .to_owned(),
+            };
+            (format!("{repository} is not trusted"), vec![ailment])
+        }
+        Trust::Granted(grant) if grant.is_pinned => (format!("{repository}, as far as reviewed"), Vec::new()),
+        Trust::Granted(_) | Trust::Own => (repository, Vec::new()),
+    };
+    Some(Examined::of("trust", summary, findings))
 }
 
 fn report(all: &[Examined], cx: &mut Context) -> Result<Exit, Failure> {

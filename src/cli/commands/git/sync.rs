@@ -11,9 +11,11 @@ use super::super::super::context::{Context, Here};
 use super::super::super::failure::{Exit, Failure};
 use super::super::super::stored;
 use super::super::sync;
-use crate::files::final_target;
+use crate::files::{final_target, read_text};
 use crate::git::{self, Program};
+use crate::secret::find as find_secrets;
 use crate::sync::{LayerReport, PassOptions};
+use crate::text::locate;
 use crate::travel::{Clash, Fetched, Merged, Places, Pushed, Taken, TravelError, Trip};
 use crate::workspace::{LayerRef, WorkTree};
 
@@ -38,6 +40,9 @@ pub(crate) struct GitSyncArgs {
     /// Take two histories that began apart for one
     #[arg(long)]
     join: bool,
+    /// Commit layers that hold a credential, too
+    #[arg(long)]
+    allow_secret: bool,
 }
 
 /// How often it is tried again when somebody else pushed first, or wrote a layer meanwhile.
@@ -76,7 +81,14 @@ pub(crate) fn run(args: &GitSyncArgs, cx: &mut Context) -> Result<Exit, Failure>
     let (tree, places) = find(&here)?;
     let trip = Trip::of(&tree, places.clone())?;
     let mut told = Told { work_tree: tree.root.clone(), remote: trip.destination(), ..Told::default() };
-    let mut journey = Journey { trip, tree, places, told: &mut told, is_dry: args.dry_run };
+    let mut journey = Journey {
+        trip,
+        tree,
+        places,
+        told: &mut told,
+        is_dry: args.dry_run,
+        may_share_secrets: args.allow_secret,
+    };
     journey.commit(cx)?;
     let exit = if args.dry_run {
         Exit::Done
@@ -147,6 +159,7 @@ struct Journey<'a> {
     places: Places,
     told: &'a mut Told,
     is_dry: bool,
+    may_share_secrets: bool,
 }
 
 impl Journey<'_> {
@@ -180,6 +193,7 @@ impl Journey<'_> {
             let path = self.tree.root.join(&file);
             let is_link = fs::symlink_metadata(&path).is_ok_and(|found| found.file_type().is_symlink());
             let because = if is_link { Some("it is a link".to_owned()) } else { unfit.get(&path).cloned() };
+            let because = because.or_else(|| if self.may_share_secrets { None } else { credential(&path) });
             match because {
                 None => files.push(file),
                 Some(because) => self.leave_out(file, because, cx),
@@ -325,6 +339,14 @@ fn unfit(reports: &[LayerReport]) -> BTreeMap<PathBuf, String> {
         Some((final_target(&report.layer.path).unwrap_or_else(|_| report.layer.path.clone()), because))
     });
     troubled.collect()
+}
+
+/// Why a file is not to go to others, if it holds a credential; by its kind, never its value.
+fn credential(path: &Path) -> Option<String> {
+    let text = read_text(path).ok()?.content()?;
+    let secret = find_secrets(&text).into_iter().next()?;
+    let line = locate(&text, secret.span.start).line;
+    Some(format!("line {line} looks like a credential ({}); take it out, or --allow-secret", secret.kind))
 }
 
 /// What a commit of these files is called.
