@@ -2,7 +2,7 @@
 //! count nowhere and nothing is written there until then.
 //!
 //! Trust is a row of the store with evidence of which repository was meant. So that
-//! `render` opens no store, a [`mirror`] in the state folder has the same; it holds only as
+//! `render` opens no store, a mirror in the state folder has the same; it holds only as
 //! long as that store stands.
 
 mod mirror;
