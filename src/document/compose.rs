@@ -284,8 +284,11 @@ impl Document {
         let later = self.sections.iter().find(|section| section.kind > note.kind);
         let offset = match later {
             Some(section) => self.behind_text(section.heading.start),
-            // A heading above text of a person's would say something about that text.
-            None if self.segments.last().is_some_and(|last| last.kind == SegmentKind::Prose) => {
+            // A heading above text of a person's would say something about that text; but behind
+            // an end that is open there is no place at all.
+            None if self.segments.last().is_some_and(|last| last.kind == SegmentKind::Prose)
+                && self.open_end().is_none() =>
+            {
                 self.behind_text(self.source.len())
             }
             None => self.behind_all(),

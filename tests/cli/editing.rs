@@ -366,3 +366,26 @@ fn a_full_disk_leaves_the_layer_as_it_was() {
     assert!(err.contains("No space left") && !err.contains(".hl-"), "{err}");
     assert!(err.contains("help: the file is as it was"), "{err}");
 }
+
+/// A comment or a fence that is not closed at the end of a layer swallows no new note and
+/// keeps none out.
+#[test]
+fn a_new_note_goes_above_an_end_that_is_open() {
+    let ends = [
+        "Prose.\n\n<!-- kept b",
+        "Prose.\n\n```\ncode\n",
+        "## Memory facts\n\n- **[x]** y\n\n<!-- open",
+        "~~~\nall",
+    ];
+    for form in ["front-matter", "bullets"] {
+        for text in ends {
+            let scene = Scene::new().home(text);
+            scene.run(&["add", "--form", form, "--id", "n1", "A note."]).ok();
+            let now = scene.read(HOME);
+            let open =
+                text.rfind(['<', '`', '~']).map_or(0, |at| text[..=at].rfind('\n').map_or(0, |at| at + 1));
+            assert!(now.ends_with(&text[open..]), "{form}: {now}");
+            assert!(scene.run(&["list", "--all"]).ok().contains("n1"), "{form}: {now}");
+        }
+    }
+}
