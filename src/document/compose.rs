@@ -162,8 +162,8 @@ impl Document {
         if self.source.starts_with('\u{FEFF}') { '\u{FEFF}'.len_utf8() } else { 0 }
     }
 
-    /// The last stretch of the layer, if it opens a code fence, a comment or an element and
-    /// does not close it: what is put behind it would become part of it.
+    /// The last stretch of the layer up to where it opens a code fence, a comment or an
+    /// element, if it does not close it: what is put behind it would become part of it.
     pub fn open_end(&self) -> Option<Span> {
         let last = self.segments.last()?;
         let start = match last.kind {
@@ -284,12 +284,9 @@ impl Document {
         let later = self.sections.iter().find(|section| section.kind > note.kind);
         let offset = match later {
             Some(section) => self.behind_text(section.heading.start),
-            // A heading above text of a person's would say something about that text; but behind
-            // an end that is open there is no place at all.
-            None if self.segments.last().is_some_and(|last| last.kind == SegmentKind::Prose)
-                && self.open_end().is_none() =>
-            {
-                self.behind_text(self.source.len())
+            // A heading above text of a person's would say something about that text.
+            None if self.segments.last().is_some_and(|last| last.kind == SegmentKind::Prose) => {
+                self.behind_text(self.open_end().map_or(self.source.len(), |open| open.end))
             }
             None => self.behind_all(),
         };
@@ -352,6 +349,8 @@ impl Document {
             SegmentKind::Note(index) => self.notes[index].form == Form::FrontMatter,
             SegmentKind::Header | SegmentKind::Prose => {
                 let (start, end) = (segment.span.start.max(span.start), segment.span.end.min(span.end));
+                // An end that is open stands behind everything, whatever is above it.
+                let end = self.open_end().map_or(end, |open| end.min(open.end).max(start));
                 trim_blanks(&self.source[start..end]).is_empty()
             }
         })
