@@ -192,7 +192,8 @@ impl Document {
         };
         let eol = self.eol_above(offset);
         let mut text = note.spell(Form::FrontMatter, eol);
-        if self.needs_end_mark(offset) {
+        // A note that is spelled as it stood somewhere may bring its own along.
+        if self.needs_end_mark(offset) && !text.ends_with(escape::END_OF_NOTE) {
             text.push_str(eol);
             text.push_str(eol);
             text.push_str(escape::END_OF_NOTE);

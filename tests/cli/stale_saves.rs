@@ -181,3 +181,18 @@ fn two_machines_that_counted_to_the_same_number_have_no_common_base() {
         assert_eq!(super::stage::json(&two, &["archive"]), serde_json::json!([]));
     }
 }
+
+/// A note that came online above an end that is open goes along above the end of the save.
+#[test]
+fn a_stale_save_with_an_open_end_takes_nothing_away() {
+    for form in ["front-matter", "bullets"] {
+        let scene = Scene::new().home("<!-- kept by hand --");
+        scene.run(&["sync"]).ok();
+        scene.run(&["add", "--form", form, "--id", "n1", "Meanwhile."]).ok();
+        scene.write(HOME, "Prose.\n\n<!-- kept by hand --");
+        scene.run(&["sync"]).ends(0).prints("stale save merged: n1");
+        let text = scene.read(HOME);
+        assert!(text.contains("Meanwhile.") && text.contains("Prose."), "{form}: {text}");
+        assert!(text.ends_with("<!-- kept by hand --"), "{form}: {text}");
+    }
+}
