@@ -99,7 +99,9 @@ const BEFORE_PASS: [&str; 12] =
     ["db", "user", "admin", "root", "smtp", "mail", "mysql", "pg", "redis", "sudo", "ftp", "database"];
 
 /// What stands before `token` where it lets nobody in: places in lists, ids of requests.
-const NO_TOKEN: [&str; 24] = [
+const NO_TOKEN: [&str; 26] = [
+    "key",
+    "update",
     "next",
     "page",
     "continuation",
