@@ -134,11 +134,15 @@ impl Base {
                 None => continue,
             }
             if versions[index].origin == Origin::CarriedOver {
-                insisted.extend(changes.notes().iter().map(|(id, _)| id.clone()));
+                let again = put_back_in(index, &changes, line)?;
                 insists.get_or_insert(first_missed);
-            } else {
-                first_missed = Some(index);
+                changes.leave_out(&again);
+                insisted.extend(again);
+                if sight(file, &changes).is_none() {
+                    continue;
+                }
             }
+            first_missed = Some(index);
         }
         match (first_missed, insists) {
             (missed, Some(before)) if missed == before => {
@@ -159,10 +163,11 @@ impl Base {
         }
         for index in (self.index + 1..versions.len()).filter(|index| versions[*index].origin.is_online()) {
             let (before, after) = (line.document(index - 1)?, line.document(index)?);
-            for (id, _) in ChangeSet::between(&before, &after).notes() {
-                if versions[index].origin == Origin::CarriedOver {
-                    notes.insert(id.clone());
-                } else {
+            let changes = ChangeSet::between(&before, &after);
+            if versions[index].origin == Origin::CarriedOver {
+                notes.extend(put_back_in(index, &changes, line)?);
+            } else {
+                for (id, _) in changes.notes() {
                     notes.remove(id);
                 }
             }
@@ -202,6 +207,29 @@ impl Base {
         }
         Ok(all)
     }
+}
+
+/// The notes of a carried-over version that were put back. One that stood in no version
+/// before came online while the file could not be written, and stands there for the first
+/// time.
+fn put_back_in<L: VersionLine>(
+    index: usize,
+    changes: &ChangeSet<'_>,
+    line: &L,
+) -> Result<BTreeSet<String>, L::Error> {
+    let mut again = BTreeSet::new();
+    for (id, change) in changes.notes() {
+        let mut is_again = !matches!(change, NoteChange::Added(_));
+        let mut earlier = index;
+        while earlier > 0 && !is_again {
+            earlier -= 1;
+            is_again = line.document(earlier)?.note(id).is_some();
+        }
+        if is_again {
+            again.insert(id.clone());
+        }
+    }
+    Ok(again)
 }
 
 /// The revision that names these very bytes: the first 12 hex digits of the SHA-256 of the

@@ -196,3 +196,21 @@ fn a_stale_save_with_an_open_end_takes_nothing_away() {
         assert!(text.ends_with("<!-- kept by hand --"), "{form}: {text}");
     }
 }
+
+/// What came online while the file was away was put back by nobody when it is written for
+/// the first time, so a buffer that is older takes nothing away.
+#[test]
+fn a_note_that_waited_is_new_when_it_is_written() {
+    everywhere(&[("n1", "alpha")], |stage| {
+        std::fs::remove_file(stage.scene.path(stage.path)).unwrap();
+        stage.sync().ends(3);
+        stage.agent(&["add", "--layer", stage.layer(), "--id", "n2", "--any-model", "beta"]).ends(0);
+        stage.save(&[("n3", "gamma")]);
+        stage.sync();
+        assert!(stage.read().contains("beta"), "{}", stage.read());
+        stage.write(&stage.lines("Prose.\n"));
+        let said = stage.sync().out;
+        assert!(said.contains("stale save merged: n2"), "{said}");
+        assert!(stage.read().contains("beta"), "{}", stage.read());
+    });
+}
