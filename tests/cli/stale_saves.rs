@@ -202,6 +202,7 @@ fn a_stale_save_with_an_open_end_takes_nothing_away() {
 #[test]
 fn a_note_that_waited_is_new_when_it_is_written() {
     everywhere(&[("n1", "alpha")], |stage| {
+        stage.agent_adds("n0", "zero");
         std::fs::remove_file(stage.scene.path(stage.path)).unwrap();
         stage.sync().ends(3);
         stage.agent(&["add", "--layer", stage.layer(), "--id", "n2", "--any-model", "beta"]).ends(0);
@@ -210,7 +211,7 @@ fn a_note_that_waited_is_new_when_it_is_written() {
         assert!(stage.read().contains("beta"), "{}", stage.read());
         stage.write(&stage.lines("Prose.\n"));
         let said = stage.sync().out;
-        assert!(said.contains("stale save merged: n2"), "{said}");
+        assert!(said.contains("stale save merged: n2") && said.contains("gone: n3, n0"), "{said}");
         assert!(stage.read().contains("beta"), "{}", stage.read());
     });
 }
