@@ -341,6 +341,10 @@ fn loss(seen: Seen<'_>, after: &Document, head: &Document, view: &View, facts: &
     let is_blank = after.source().trim().is_empty();
     let is_much = gone >= MANY && gone * 2 > known.len();
     let is_absent = matches!(seen, Seen::Absent);
+    // Which layers a pass looks at beside it must not make it another mistake each time.
+    if let Some(held) = view.held.filter(|held| held.is_absent && is_absent && gone > 0) {
+        return Some(held);
+    }
     (gone > 0 && (is_blank || is_much)).then_some(Held { gone, of: known.len(), is_absent })
 }
 

@@ -174,15 +174,6 @@ impl Session {
         let is_same = |row: &&LayerRow| {
             looked.hash().is_some() && row.seen == looked.hash() && !is_asked_for(row, options)
         };
-        // Held for its absence, and still not there: neither what waits for it nor whose notes
-        // turn up elsewhere meanwhile changes anything about that.
-        let is_held_absent = |row: &&LayerRow| {
-            let held = view_of(Some(row)).held;
-            looked.found == Found::Absent && held.is_some_and(|held| held.is_absent) && !options.accept
-        };
-        if let Some(row) = row.as_ref().filter(is_held_absent) {
-            return Ok(Next::Done(Box::new(known(&layer, row))));
-        }
         if let Some(row) = row.as_ref().filter(is_same).cloned() {
             let report = known(&layer, &row);
             return Ok(Next::Same(Box::new(Same { place, row, looked }), Box::new(report)));
