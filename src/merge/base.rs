@@ -15,7 +15,7 @@ use crate::text::{Line, Span};
 
 use super::apply::Applied;
 use super::apply::Forms;
-use super::changes::{ChangeSet, NoteChange, Notes, is_spelled_alike, said};
+use super::changes::{ChangeSet, NoteChange, Notes, is_spelled_alike, stands};
 
 /// Where a version of a file came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -128,21 +128,22 @@ impl Base {
             let mut changes = ChangeSet::between(&before, &after);
             changes.keep_standing(&head);
             changes.leave_out(&insisted);
+            if versions[index].origin == Origin::CarriedOver {
+                // Carried by the file, what was put back tells nothing: it was there before.
+                let again = put_back_in(index, &changes, line)?;
+                let missing = again.iter().filter(|id| sight(file, &changes.of_note(id)) == Some(false));
+                let missing: BTreeSet<String> = missing.cloned().collect();
+                if !missing.is_empty() {
+                    insists.get_or_insert(first_missed);
+                }
+                insisted.extend(missing);
+                changes.leave_out(&again);
+            }
             match sight(file, &changes) {
                 Some(true) => return base(index, Why::Carries),
-                Some(false) => {}
-                None => continue,
+                Some(false) => first_missed = Some(index),
+                None => {}
             }
-            if versions[index].origin == Origin::CarriedOver {
-                let again = put_back_in(index, &changes, line)?;
-                insists.get_or_insert(first_missed);
-                changes.leave_out(&again);
-                insisted.extend(again);
-                if sight(file, &changes).is_none() {
-                    continue;
-                }
-            }
-            first_missed = Some(index);
         }
         match (first_missed, insists) {
             (missed, Some(before)) if missed == before => {
@@ -269,13 +270,12 @@ fn only_removes(newest: &Document, file: &Document) -> bool {
 /// lacks what they took out, as it also does if it is older than that.
 fn sight(file: &Document, changes: &ChangeSet<'_>) -> Option<bool> {
     let (notes, spelled) = (Notes::of(file), Notes::of(changes.to));
-    let mut sight = None;
-    for (id, change) in changes.notes() {
+    let told = changes.notes().iter().filter_map(|(id, change)| {
         let is_there = match (change, notes.first(id)) {
             (NoteChange::Added(_), present) => present.is_some(),
-            (NoteChange::Removed(_), None) => continue,
+            (NoteChange::Removed(_), None) => return None,
             (NoteChange::Changed(fields), Some(present)) => {
-                fields.iter().any(|(field, change)| change.to.is_some() && said(present, field) == change.to)
+                fields.iter().any(|(field, change)| change.to.is_some() && stands(present, field, change))
             }
             (NoteChange::Respelled, Some(present)) => {
                 spelled.first(id).is_some_and(|spelled| is_spelled_alike(spelled, present))
@@ -284,10 +284,7 @@ fn sight(file: &Document, changes: &ChangeSet<'_>) -> Option<bool> {
                 false
             }
         };
-        if is_there {
-            return Some(true);
-        }
-        sight = Some(false);
-    }
-    sight
+        Some(is_there)
+    });
+    told.reduce(|one, other| one || other)
 }

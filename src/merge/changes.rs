@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::document::{Document, Field, NewNote, Note, State};
 use crate::effective::id_of;
+
+use super::lines;
 use crate::note::two_decimals;
 
 /// A field that changed. The values are what the field says, apart from its spelling.
@@ -101,13 +103,19 @@ impl<'a> ChangeSet<'a> {
             }
             (NoteChange::Changed(_) | NoteChange::Respelled, None) => !head.is_absent(id),
             (NoteChange::Changed(fields), Some(present)) => {
-                fields.retain(|field, change| said(present, field) == change.to);
+                fields.retain(|field, change| stands(present, field, change));
                 !fields.is_empty()
             }
             (NoteChange::Respelled, Some(present)) => {
                 spelled.first(id).is_some_and(|spelled| is_spelled_alike(spelled, present))
             }
         });
+    }
+
+    /// What happened to one note.
+    pub(super) fn of_note(&self, id: &str) -> Self {
+        let notes = self.notes.iter().filter(|(it, _)| it == id).cloned().collect();
+        Self { notes, ..*self }
     }
 
     /// Leaves these notes out.
@@ -174,6 +182,18 @@ impl<'a> Notes<'a> {
         let is_heir = |note: &Note<'_>| note.id() == Some(id) && note.content() == before.content();
         Some(self.document.notes().find(is_heir).unwrap_or(first))
     }
+}
+
+/// Whether a note says what a change made of a field; of a text its lines are enough,
+/// whatever other lines say.
+pub(super) fn stands(note: Note<'_>, field: &Field, change: &FieldChange) -> bool {
+    let now = said(note, field);
+    let is_text = matches!(field, Field::Content | Field::Evidence | Field::Tags);
+    now == change.to
+        || is_text
+            && now.zip(change.to.as_deref()).is_some_and(|(now, to)| {
+                lines::is_carried_out(change.from.as_deref().unwrap_or_default(), &now, to)
+            })
 }
 
 /// What a field says, apart from how it is spelled; `None` if it is absent.

@@ -118,7 +118,7 @@ fn weave(base: &str, ours: &str, theirs: &str, overlap: Overlap, out: &mut Woven
 
 /// Whether `ours` already has every line that `theirs` added and none that it removed.
 /// Where lines repeat, alignment alone would add them once more.
-fn is_carried_out(base: &str, ours: &str, theirs: &str) -> bool {
+pub(super) fn is_carried_out(base: &str, ours: &str, theirs: &str) -> bool {
     let mut counts: HashMap<&str, [usize; 3]> = HashMap::new();
     for (side, text) in [base, ours, theirs].into_iter().enumerate() {
         for line in text.lines() {

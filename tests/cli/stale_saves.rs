@@ -215,3 +215,18 @@ fn a_note_that_waited_is_new_when_it_is_written() {
         assert!(stage.read().contains("beta"), "{}", stage.read());
     });
 }
+
+/// An online edit of a text that somebody wrote on is still there to be put back.
+#[test]
+fn a_line_that_came_online_stands_though_its_text_went_on() {
+    everywhere(&[("n0", "zero"), ("n1", "alpha")], |stage| {
+        stage.agent_edits("n1", "alpha two");
+        stage.save(&[("n0", "zero"), ("n1", "alpha two\nmore")]);
+        stage.sync().ok();
+        // Of a buffer that was loaded before all that.
+        stage.save(&[("n0", "zero!"), ("n1", "alpha"), ("n3", "gamma")]);
+        let said = stage.sync().ok();
+        assert!(said.contains("stale save merged: n1"), "{said}");
+        stage.has(&[("n0", "zero!"), ("n1", "alpha two"), ("n3", "gamma")]);
+    });
+}
