@@ -230,11 +230,11 @@ impl World {
             | Step::Exports { layer, .. }
             | Step::Deletes { layer }
             | Step::Truncates { layer, .. }
-            | Step::Together { layer, .. }
-            | Step::Crashes { layer, .. } => Some(vec![self.layer(layer)]),
+            | Step::Together { layer, .. } => Some(vec![self.layer(layer)]),
             Step::Git { tree, .. } => Some(vec![FIRST_REPO + tree]),
             Step::Syncs => Some(Vec::new()),
-            Step::Moves { .. } | Step::Accepts => None,
+            // A command means the innermost of several notes with one id.
+            Step::Moves { .. } | Step::Accepts | Step::Crashes { .. } => None,
         }
     }
 
