@@ -25,7 +25,16 @@ impl World {
         let mut child = match command {
             0 => self.command(layer, &["add", "--id", &id, "--layer", layer_word(layer), &word]),
             1 => match self.oracle.ids_in(layer).first() {
-                Some(id) => self.command(layer, &["edit", id, "--content", &word]),
+                Some(id) => {
+                    let id = id.clone();
+                    // Of several notes with one id it means the innermost.
+                    for other in 0..self.layers.len() {
+                        if self.oracle.ids_in(other).contains(&id) {
+                            self.oracle.written_to(other, &word);
+                        }
+                    }
+                    self.command(layer, &["edit", &id, "--content", &word])
+                }
                 None => self.command(layer, &["sync"]),
             },
             // What a pass has to do is there already if somebody saved.
