@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 use sha2::{Digest, Sha256};
 
-use crate::document::Document;
+use crate::document::{Document, State};
 use crate::text::{Line, Span};
 
 use super::apply::Applied;
@@ -263,6 +263,17 @@ fn only_removes(newest: &Document, file: &Document) -> bool {
     !super::prose::differs(newest, file)
         && !changes.notes().is_empty()
         && changes.notes().iter().all(|(_, change)| matches!(change, NoteChange::Removed(_)))
+        && has_same_unreadable(newest, file)
+}
+
+/// Whether what cannot be read in `file` stands in `newest` in the same bytes: a change set
+/// says nothing of it, and somebody may have written there.
+fn has_same_unreadable(newest: &Document, file: &Document) -> bool {
+    let known = Notes::of(newest);
+    let mut unreadable = file.notes().filter(|note| note.state() != State::Good);
+    unreadable.all(|note| {
+        note.id().and_then(|id| known.first(id)).is_some_and(|known| is_spelled_alike(known, note))
+    })
 }
 
 /// Whether the author of `file` has seen these changes: a value or a note of theirs is in

@@ -230,3 +230,17 @@ fn a_line_that_came_online_stands_though_its_text_went_on() {
         stage.has(&[("n0", "zero!"), ("n1", "alpha two"), ("n3", "gamma")]);
     });
 }
+
+/// A save that wrote in a note that cannot be read is no save that only took notes out.
+#[test]
+fn an_edit_of_what_cannot_be_read_is_an_edit() {
+    everywhere(&[("n1", "alpha"), ("n2", "beta")], |stage| {
+        let broken = |text: &str| stage.fielded("n2", &[("approval", "maybe")], text);
+        stage.write(&stage.joined(&[stage.note("n1", "alpha"), broken("beta")]));
+        stage.sync();
+        stage.agent_adds("n3", "gamma");
+        stage.write(&stage.joined(&[stage.note("n1", "alpha"), broken("beta!")]));
+        let said = stage.sync().out;
+        assert!(said.contains("stale save merged: n3"), "{said}");
+    });
+}
