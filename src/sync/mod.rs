@@ -355,6 +355,7 @@ impl Session {
             }
         }
         arrivals(works, &self.store)?;
+        isolate_copies(works);
         for at in todo {
             let work = &mut works[at];
             if let (Some(settled), Some(row)) = (&mut work.settled, &work.row) {
@@ -532,6 +533,28 @@ fn arrivals(works: &mut [Work], store: &Store) -> Result<(), StoreError> {
         }
     }
     Ok(())
+}
+
+/// A note that turned up in another layer while it was put back where it was missing is still
+/// whose it was, in both.
+fn isolate_copies(works: &mut [Work]) {
+    let mut copies = Vec::new();
+    for (from, work) in works.iter().enumerate() {
+        let Some(settled) = &work.settled else { continue };
+        for note in settled.carried.iter().filter_map(|id| settled.document.note(id)) {
+            let id = note.id().unwrap_or_default();
+            let is_new =
+                |settled: &Settled| settled.steps.iter().any(|step| step.id == id && step.before.is_none());
+            let there = works.iter().enumerate().filter(|(to, _)| *to != from);
+            let there = there.filter(|(_, other)| other.settled.as_ref().is_some_and(is_new));
+            copies.extend(there.map(|(to, _)| (to, id.to_owned(), note.snippet())));
+        }
+    }
+    for (to, id, whose) in copies {
+        if let Some(settled) = &mut works[to].settled {
+            settled.view.arrive(&id, &whose, &settled.document);
+        }
+    }
 }
 
 /// A note that is back from the archive is still whose it was, unless it says otherwise.

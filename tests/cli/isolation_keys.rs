@@ -1,7 +1,7 @@
 //! A pass that rewrites notes and copies text and importance, but not for whom they are: an
 //! omission shows a note to nobody new.
 
-use super::scene::Scene;
+use super::scene::{HOME, Scene};
 use super::stage::{Form, Stage, everywhere, json};
 
 const GLOBAL: &str = "home/.harness/harness-state.md";
@@ -328,4 +328,26 @@ fn an_online_change_that_waits_for_a_merge_shows_a_private_note_to_nobody_new() 
         assert_eq!((&shown["model"], &shown["importance"]), (&"local/llama".into(), &0.9.into()));
         assert_eq!(shown["content"], format!("Anew: {CANARY}"));
     }
+}
+
+/// A note that is moved by hand without its model, out of a file that is saved from an old
+/// buffer, so that it is put back there: nobody else sees it in either place.
+#[test]
+fn a_private_note_that_is_put_back_where_it_was_and_stands_elsewhere_is_private_in_both() {
+    let scene = Scene::new().home("---\nid: n1\n---\n\nalpha\n").global("---\nid: g1\n---\n\nglobal\n");
+    scene.run(&["sync"]).ok();
+    scene.run_as("a/m", &["add", "--id", "n2", "CANARY"]).ok();
+    scene.write(
+        "home/.harness/harness-state.md",
+        "---\nid: g1\n---\n\nglobal\n\n---\nid: n2\n---\n\nCANARY\n",
+    );
+    scene.write(HOME, "---\nid: n1\n---\n\nalpha, but older\n");
+    scene.run(&["sync"]).ends(0).prints("n2");
+    for cwd in ["app", "home"] {
+        let scene = &scene;
+        let mut other = scene.command(&["render", "--model", "b/m"]);
+        let block = scene.ran(&other.current_dir(scene.path(cwd)).output().unwrap()).ok();
+        assert!(!block.contains("CANARY"), "in {cwd}: {block}");
+    }
+    assert!(scene.run(&["render", "--model", "a/m"]).ok().contains("CANARY"));
 }
