@@ -226,6 +226,24 @@ fn no_file_names_a_machine_or_how_it_was_made() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
+/// A merge that was committed half done; examples of conflicts stand in code and in fences.
+#[test]
+fn no_page_holds_an_unresolved_merge() {
+    let pages = files(root()).into_iter().filter(|path| !path.starts_with(root().join("fixtures")));
+    let pages = pages.filter(|path| path.extension().is_some_and(|it| it == "md" || it == "toml"));
+    let mut faults = Vec::new();
+    for path in pages {
+        let mut is_fenced = false;
+        for (number, line) in fs::read_to_string(&path).unwrap().lines().enumerate() {
+            is_fenced ^= line.trim_start().starts_with("```");
+            if !is_fenced && ["<<<<<<<", ">>>>>>>"].iter().any(|mark| line.starts_with(mark)) {
+                faults.push(format!("{}:{}: {line}", path.display(), number + 1));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
 /// Whether a line holds a word; an absolute path only where it starts one.
 fn names(line: &str, word: &str) -> bool {
     line.match_indices(word).any(|(at, _)| {
