@@ -229,12 +229,18 @@ impl Tx<'_> {
         self.changes("layer = ? ORDER BY id DESC LIMIT ?", (layer.0, limit))
     }
 
+    /// What was done to the notes of a layer since then, in milliseconds since 1970, but by
+    /// git: the changes' ids and operations, oldest first.
+    pub fn operations_since(&self, layer: LayerId, at: u64) -> Result<Vec<(i64, Op)>, StoreError> {
+        let which = "SELECT id, op FROM change WHERE layer = ? AND at >= ? AND who <> 'git' ORDER BY id";
+        self.all(which, (layer.0, at), |row| Ok((row.get(0)?, op(&row.get::<_, String>(1)?))))
+    }
+
     fn changes(&self, which: &str, params: impl rusqlite::Params) -> Result<Vec<ChangeRow>, StoreError> {
         let sql = format!(
             "SELECT id, batch, at, who, layer, note, op, before, after, reason FROM change WHERE {which}"
         );
         self.all(&sql, params, |row| {
-            let op: String = row.get(6)?;
             Ok(ChangeRow {
                 id: row.get(0)?,
                 batch: row.get(1)?,
@@ -242,7 +248,7 @@ impl Tx<'_> {
                 who: row.get(3)?,
                 layer: LayerId(row.get(4)?),
                 note: row.get(5)?,
-                op: Op::ALL.into_iter().find(|it| it.as_str() == op).unwrap_or(Op::Update),
+                op: op(&row.get::<_, String>(6)?),
                 before: row.get(7)?,
                 after: row.get(8)?,
                 reason: row.get(9)?,
@@ -354,6 +360,10 @@ impl Tx<'_> {
         )?;
         Ok(marked > 0)
     }
+}
+
+fn op(word: &str) -> Op {
+    Op::ALL.into_iter().find(|it| it.as_str() == word).unwrap_or(Op::Update)
 }
 
 fn conflict_row(row: &rusqlite::Row<'_>) -> Result<ConflictRow, rusqlite::Error> {

@@ -233,8 +233,13 @@ fn slow_erosion_is_told_note_by_note_and_all_of_it_comes_back() {
             for number in dropped {
                 assert!(gone.contains(&id(number)), "{gone}");
             }
-            let status = stage.json(&["status"])["archive"]["count"].clone();
-            assert_eq!(status, 3 * (round + 1));
+            let archive = stage.json(&["status"])["archive"].clone();
+            assert_eq!(
+                (&archive["count"], &archive["fewer"]),
+                (&serde_json::json!(3 * round + 3), &serde_json::json!(2 * round + 3))
+            );
+            let fewer = format!("{} fewer than at their most in the last 7 days", 2 * round + 3);
+            assert!(stage.scene.run(&["status"]).ok().contains(&fewer));
             // Only the order: no versions of notes, nothing said of notes.
             let changes = stage.json(&["history", "--limit", "1000"]).as_array().unwrap().len();
             notes.rotate_left(5);
@@ -254,6 +259,7 @@ fn slow_erosion_is_told_note_by_note_and_all_of_it_comes_back() {
         }
         assert!(stage.archive().is_empty());
         assert_eq!(stage.notes().len(), 50);
+        assert!(!stage.scene.run(&["status"]).ok().contains("fewer than"));
         assert_eq!(stage.sync().ok(), "");
     }
 }

@@ -14,12 +14,13 @@ use super::sync::{GONE, differs, held_line};
 use crate::document::Severity;
 use crate::effective::Judged;
 use crate::git;
+use crate::mint::now_millis;
 use crate::note::LayerKind;
 use crate::reach::Reach;
 use crate::reconcile::{Held, Reason, View};
 use crate::review::waiting;
 use crate::select::Standing;
-use crate::store::{Store, WhyGone};
+use crate::store::{Op, Store, WhyGone};
 use crate::sync::{Peeker, place_of};
 use crate::workspace::{RootOrigin, Trust, Workspace};
 
@@ -35,6 +36,10 @@ pub(crate) struct StatusArgs {}
 
 /// How many of the notes that went are named.
 const LAST: usize = 5;
+/// Over how many days it is told whether the notes grow fewer: long enough for a refiner that
+/// drops a few each night, short enough to remember what was done.
+const DAYS: u64 = 7;
+const DAY_MILLIS: u64 = 24 * 60 * 60 * 1000;
 
 #[derive(Serialize)]
 struct Status {
@@ -102,6 +107,11 @@ struct ArchiveJson {
     count: usize,
     /// The last ones that went, the newest first.
     last: Vec<GoneJson>,
+    /// Small losses pass every guard; their sum is told: how many notes there are less than
+    /// at their most in the last days.
+    fewer: i64,
+    /// How many days.
+    days: u64,
 }
 
 #[derive(Serialize)]
@@ -260,9 +270,12 @@ fn archive(reach: &Reach) -> Option<ArchiveJson> {
     let root = &reach.workspace.root.path;
     let root = std::fs::canonicalize(root).unwrap_or_else(|_| root.clone());
     let mut gone = Vec::new();
+    let since = now_millis().saturating_sub(DAYS * DAY_MILLIS);
+    let mut done = Vec::new();
     for layer in &reach.workspace.layers {
         let Some(row) = store.read().layer(&root, &place_of(&layer.path)).ok()? else { continue };
         let archived = store.read().archived(row.id, false).ok()?;
+        done.extend(store.read().operations_since(row.id, since).ok()?);
         let path = layer.path.display().to_string();
         let lost = archived.into_iter().filter(|one| one.why != WhyGone::Git);
         gone.extend(lost.map(|one| (path.clone(), one)));
@@ -271,7 +284,22 @@ fn archive(reach: &Reach) -> Option<ArchiveJson> {
     let count = gone.len();
     gone.truncate(LAST);
     let last = gone.into_iter().map(|(path, one)| GoneJson { id: one.note, at: rfc3339(one.at), path });
-    Some(ArchiveJson { count, last: last.collect() })
+    Some(ArchiveJson { count, last: last.collect(), fewer: fewer(done), days: DAYS })
+}
+
+/// How far the number of notes is below its highest after all that was done to them. A note
+/// that moves from one layer in reach to another is no loss.
+fn fewer(mut done: Vec<(i64, Op)>) -> i64 {
+    done.sort_unstable_by_key(|(id, _)| *id);
+    let (most, now) = done.iter().fold((0_i64, 0_i64), |(most, now), (_, op)| {
+        let now = match op {
+            Op::Create | Op::Restore => now + 1,
+            Op::Delete => now - 1,
+            Op::Update | Op::Move => now,
+        };
+        (most.max(now), now)
+    });
+    most - now
 }
 
 const fn origin(origin: RootOrigin) -> &'static str {
@@ -356,6 +384,10 @@ fn print(cx: &mut Context, reach: &Reach, status: &Status, judged: &[Judged<'_>]
             table.row(vec![one_line(&one.id), one.at.get(..10).unwrap_or_default().to_owned()]);
         }
         table.print(&mut cx.out, "  ")?;
+        if let fewer @ 1.. = archive.fewer {
+            cx.out
+                .line(format_args!("  {fewer} fewer than at their most in the last {} days", archive.days))?;
+        }
         cx.out.hint("`layers archive` lists them all, `layers restore ID` brings a note back");
     }
     for path in &status.others {
