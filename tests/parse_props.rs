@@ -191,6 +191,20 @@ prop_compose! {
     }
 }
 
+/// Lists in brackets, and what looks like one.
+fn words() -> impl Strategy<Value = String> {
+    let word = prop_oneof![
+        6 => "[a-zA-Z][a-zA-Z0-9_./+@-]{0,4}",
+        1 => "[a-z] {1,2}[a-z]",
+        1 => "[0-9.~:#&*!'\"{}\\[\\]-]{0,3}",
+        1 => prop::sample::select(vec!["null", "True", "false", "NULL", "yes", "no", "inf", "a: b", "a :b", "a #b", "\u{e9}"])
+            .prop_map(str::to_owned),
+    ];
+    let separator = prop::sample::select(vec![",", ", ", " , ", ",  "]);
+    let list = (prop::collection::vec(word, 0..4), separator, " {0,2}", " {0,2}(# c)?");
+    list.prop_map(|(words, separator, pad, behind)| format!("[{pad}{}{pad}]{behind}", words.join(separator)))
+}
+
 /// Texts that a note may be given.
 fn content() -> impl Strategy<Value = String> {
     let lines = prop::collection::vec(0..LINES.len(), 1..6);
@@ -296,9 +310,27 @@ proptest! {
     }
 
     #[test]
-    fn plain_values_mean_to_the_library_what_they_mean_to_us(key in "[a-zA-Z][a-zA-Z0-9_-]{0,6}", value in prop_oneof!["[ -~]{0,24}", "\\PC{0,12}", any::<String>()]) {
-        let text = format!("---\nid: n1\n{key}: {value}\n---\n\nx\n");
-        prop_assert_eq!(told(&Document::parse(text.as_str())), told(&Document::parse_in_full(text.as_str())));
+    fn plain_values_mean_to_the_library_what_they_mean_to_us(
+        key in prop_oneof!["[a-zA-Z][a-zA-Z0-9_-]{0,6}", "tags|evidence|source|model|importance|x"],
+        value in prop_oneof!["[ -~]{0,24}", "\\PC{0,12}", any::<String>(), words(), "[a-c0-9\"'] {0,2}#[ -~\t\u{e9}]{0,6}"],
+        above in prop_oneof![3 => Just(String::new()), 1 => "#[ -~\t\u{e9}]{0,6}\n"],
+        below in prop_oneof![3 => Just(String::new()), 1 => "#[ -~]{0,6}\n", 1 => "  [ -~]{0,6}\n"],
+    ) {
+        for text in [
+            format!("---\nid: n1\n{above}{key}: {value}\n{below}---\n\nx\n"),
+            format!("---\n{above}id: n1\n{key}: {value}\n{below}kind: memory\n---\n\nx\n"),
+        ] {
+            let (quick, full) = (Document::parse(text.as_str()), Document::parse_in_full(text.as_str()));
+            prop_assert_eq!(told(&quick), told(&full));
+            // An edit shows what is known of the place and the spelling.
+            let field = Field::from_key(&key);
+            let edited = |layer: &Document, to: &str| {
+                layer.notes().next().map(|_| layer.set(0, field.clone(), to).map(|it| it.source().to_owned()).ok())
+            };
+            for to in ["0.5", "one\ntwo"] {
+                prop_assert_eq!(edited(&quick, to), edited(&full, to));
+            }
+        }
     }
 
     #[test]

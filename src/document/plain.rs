@@ -1,6 +1,7 @@
-//! Metadata blocks that are nothing but `key: value` lines, read in one pass over their
-//! bytes without the YAML library. The rules are so narrow that the library could read
-//! nothing else (a property test holds it); whatever they do not cover is left to `yaml`.
+//! Metadata blocks that are nothing but `key: value` lines, comments and lists of words, read in
+//! one pass over their bytes without the YAML library. The rules are so narrow that the
+//! library could read nothing else (a property test holds it); whatever they do not cover is
+//! left to `yaml`.
 
 use crate::text::{Line, Span};
 
@@ -17,6 +18,10 @@ mod class {
     pub(super) const FIRST: u8 = 4;
     /// Inside quotes, the quotes themselves and backslashes aside.
     pub(super) const QUOTED: u8 = 8;
+    /// Between the brackets of a list of words.
+    pub(super) const LIST: u8 = 16;
+    /// In a comment.
+    pub(super) const COMMENT: u8 = 32;
 }
 
 const CLASSES: [u8; 256] = {
@@ -29,7 +34,9 @@ const CLASSES: [u8; 256] = {
         classes[byte as usize] = if is_key { class::KEY } else { 0 }
             | if byte != b':' && byte != b'#' { class::FREE } else { 0 }
             | if is_first { class::FIRST } else { 0 }
-            | if byte != b'"' && byte != b'\'' && byte != b'\\' { class::QUOTED } else { 0 };
+            | if byte != b'"' && byte != b'\'' && byte != b'\\' { class::QUOTED } else { 0 }
+            | if is_key || matches!(byte, b' ' | b'.' | b'/' | b'+' | b'@' | b',') { class::LIST } else { 0 }
+            | class::COMMENT;
         byte += 1;
     }
     classes
@@ -57,10 +64,18 @@ fn read(source: &str, opening: Line, entries: &mut Vec<Entry>) -> Option<Block> 
     loop {
         let line = Line::at(source, at)?;
         if bytes[at] == b'-' {
-            if !is_rule(line.text(source)) || at == opening.end || at - opening.end > MAX_BLOCK {
+            let is_empty = entries.len() == kept;
+            if !is_rule(line.text(source)) || is_empty || at - opening.end > MAX_BLOCK {
                 return None;
             }
             return Some(Block { yaml: Span::new(opening.end, at), end: line.end, is_closed: true });
+        }
+        if bytes[at] == b'#' {
+            if !all(line.text(source).as_bytes(), class::COMMENT) {
+                return None;
+            }
+            at = line.end;
+            continue;
         }
         let entry = entry_of(source, line)?;
         if entries[kept..].iter().any(|earlier| earlier.is_same(&entry)) {
@@ -86,9 +101,17 @@ fn entry_of(source: &str, line: Line) -> Option<Entry> {
     }
     let inside = &bytes[colon + 1 + lead..bytes.len() - trail];
     let value = Span::new(line.start + colon + 1 + lead, line.text_end - trail);
+    let entry = |value, style| Entry::new(&Field::from_key(key), line.span(), value, style);
     let style = match inside {
         [b'"', quoted @ .., b'"'] if is_tame(quoted) => Style::Tame(true),
         [b'\'', quoted @ .., b'\''] if is_tame(quoted) => Style::Tame(false),
+        [b'[', words @ .., b']'] => {
+            let mut entry = entry(value, Style::FlowList);
+            let is_list =
+                matches!(entry.field(), Field::Evidence | Field::Tags | Field::Source | Field::Other(_));
+            entry.set_text(source, &items(words).filter(|_| is_list)?);
+            return Some(entry);
+        }
         [first, ..] if CLASSES[usize::from(*first)] & class::FIRST != 0 && all(inside, class::FREE) => {
             let text = value.of(source);
             if is_yaml_word(text) || text.starts_with("...") {
@@ -97,9 +120,25 @@ fn entry_of(source: &str, line: Line) -> Option<Entry> {
             Style::Plain
         }
         _ if is_plain(value.of(source)) => Style::Plain,
-        _ => return None,
+        _ => {
+            let (said, comment) = value.of(source).split_once(" #")?;
+            let said = said.trim_end_matches(' ');
+            let is_sure = is_plain(said) && all(comment.as_bytes(), class::COMMENT);
+            return is_sure.then(|| entry(Span::new(value.start, value.start + said.len()), Style::Plain));
+        }
     };
-    Some(Entry::new(&Field::from_key(key), line.span(), value, style))
+    Some(entry(value, style))
+}
+
+/// The words between brackets, a line each, if they are words and nothing else to YAML.
+fn items(list: &[u8]) -> Option<String> {
+    let list = std::str::from_utf8(list).ok().filter(|list| all(list.as_bytes(), class::LIST))?;
+    // What begins with a letter is no number.
+    let is_word =
+        |word: &&str| word.starts_with(|first: char| first.is_ascii_alphabetic()) && !is_yaml_word(word);
+    let words: Option<Vec<&str>> =
+        list.split(',').map(|word| Some(word.trim_matches(' ')).filter(is_word)).collect();
+    Some(words?.join("\n"))
 }
 
 /// Whether the inside of a quoted value is nothing but ordinary characters.
